@@ -56,7 +56,7 @@ static double exponent_covered(const kspec_spectrum_result *r, size_t n, const d
     size_t to = r->fit->exponent_to < n ? r->fit->exponent_to : n;
     double *theta = malloc((to + 1) * sizeof *theta);
     for (size_t i = 0; i < to; i++) theta[i] = log(truth[i]);
-    ks_quantity q = {.kind = KS_EXPONENT, .from = r->fit->exponent_from, .to = r->fit->exponent_to};
+    ks_quantity q = {.kind = KS_EXPONENT, .at = 1, .from = r->fit->exponent_from, .to = r->fit->exponent_to};
     double a = r->fit->exponent_to <= n && to > 0 && truth[to - 1] > 0
                    ? ks_quantity_of(&q, to, theta, NULL, NULL)
                    : NAN;
@@ -83,12 +83,15 @@ static void measure(const kspec_spectrum_result *r, size_t n, const double *trut
     ks_sort_ascending(width, FIRST);
     o->width = 0.5 * (width[FIRST / 2 - 1] + width[FIRST / 2]);
     o->exponent = exponent_covered(r, n, truth);
+    size_t known = 0;
+    for (size_t k = 0; k < r->t_count; k++) known += isfinite(r->effective_dimension[k]);
     for (size_t k = 0; k < r->t_count; k++) {
+        if (isnan(r->effective_dimension[k])) continue;
         double d = 0;
         for (size_t i = 0; i < n; i++) d += truth[i] / (truth[i] + r->t[k]);
         o->dimension +=
             (double)inside(r->effective_dimension_ci_low[k], d, r->effective_dimension_ci_high[k]) /
-            (double)r->t_count;
+            (double)known;
     }
     o->z = r->fit->z[1];
     o->resolved = (double)r->fit->resolved;

@@ -1,10 +1,11 @@
 """The scoreboard: estimators against processes whose truth is known.
 
     PYTHONPATH=build/python python3 bench/calibration.py run [--quick] [--jobs N] [-o FILE]
-    PYTHONPATH=build/python python3 bench/calibration.py page FILE > docs/calibration.md
+    PYTHONPATH=build/python python3 bench/calibration.py page FILE... > docs/calibration.md
 
-`run` draws matrices and writes what every estimator gave: bias, error, coverage, width, time. `page` makes
-the tables and pictures. Estimators are in contenders.py, processes in processes.py.
+`run` draws matrices and writes every answer, in units of the truth. `page` makes the tables, and the pictures
+in docs/images; it takes several files, made with different --first. Estimators are in contenders.py,
+processes in processes.py, the page in scorepage.py.
 """
 
 import argparse
@@ -18,33 +19,42 @@ import zlib
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the processes share the cores
 import numpy as np
 
-from contenders import CONTENDERS, Data, truths
+from contenders import CONTENDERS, INTERVALS, Data, truths
 from processes import processes
+from scorepage import page
 
 SIZES = ((40, 60), (100, 300), (300, 100))
-INTERVALS = ("m1", "m2", "dimension")  # cheap: these get many seeds
-SEED = 33  # of the published tables; others were used to choose the intervals
-DEPENDENT = {"series": 8, "blocks": 10}  # how many rows make a group
+SEED = 333  # of the published tables; others were used to choose the intervals
+TWO_TRIALS = ("shared",)  # noise shared along a row counts as signal in one trial
+DEPENDENT = {"series": ", --block auto", "blocks": ", --groups"}
 
 
-def labels(name, P):
-    if name not in DEPENDENT:
-        return None
-    size = max(DEPENDENT[name], P // 15) if name == "series" else DEPENDENT[name]
-    return np.arange(P) // size
+def told(name, P):
+    """What kspec is told of rows that depend on each other"""
+    return {"groups": np.arange(P) // 10} if name == "blocks" else {"block": "auto"}
+
+
+def process_of(name, made={}):
+    """One process, made once"""
+    if name not in made:
+        made[name] = processes()[name][1]()
+    return made[name]
 
 
 def one(job):
     """All answers to some questions from one draw of one process"""
-    name, P, Q, seed, questions, grouped = job
-    process = one.processes.setdefault(name, processes()[name][1]())
+    name, P, Q, seed, questions, informed, chosen = job
+    process = process_of(name)
     x = process.sample(np.random.default_rng([SEED, zlib.crc32(name.encode()), P, Q, seed]), P, 2 * Q, 2)
-    data = Data(x[:, :, :Q].copy(), x[:, :, Q:].copy(), labels(name, P) if grouped else None)
-    truth, out = truths(process), []
+    trials = 2 if name in TWO_TRIALS else 1
+    data = Data(x[:, :, :Q].copy(), x[:, :, Q:].copy(), told(name, P) if informed else {}, trials)
+    truth, out = truths(process, trials), []
     for question in questions:
         if np.any(np.isnan(truth[question])):
             continue
         for estimator, function in CONTENDERS[question].items():
+            if chosen and estimator != chosen:
+                continue
             start = time.perf_counter()
             try:
                 answer = function(data)
@@ -52,10 +62,8 @@ def one(job):
                 answer = np.nan
             seconds = time.perf_counter() - start
             out.append((question, estimator, *scored(answer, truth[question]), seconds))
-    return name + (", grouped" if grouped else ""), P, Q, out
-
-
-one.processes = {}
+    suffix = DEPENDENT[name] if informed else ", two trials" if trials == 2 else ""
+    return name + suffix, P, Q, out
 
 
 def scored(answer, truth):
@@ -73,57 +81,35 @@ def scored(answer, truth):
     return *numbers, bool(doubted)
 
 
-def jobs_of(quick, seeds):
+def jobs_of(names, quick, first, seeds, chosen):
     """Every cell has its first draw before any has its second: a run that ends early is balanced"""
-    names = ("power", "counts", "outliers", "topics") if quick else tuple(processes())
     cells = [(name, P, Q) for name in names for P, Q in (SIZES[:1] if quick else SIZES)]
-    for seed in range(seeds[0]):
+    for seed in range(first, first + seeds[0]):
         for cell in cells:
-            yield *cell, seed, INTERVALS, False
+            yield *cell, seed, INTERVALS, False, chosen
             if cell[0] in DEPENDENT:
-                yield *cell, seed, INTERVALS, True
+                yield *cell, seed, INTERVALS, True, chosen
     others = tuple(q for q in CONTENDERS if q not in INTERVALS)
-    for seed in range(seeds[1]):
+    for seed in range(first, first + seeds[1]):
         for cell in cells:
-            yield *cell, seed, others, False
-
-
-def summary(rows):
-    """One cell: rows of (value, low, high, doubted, seconds), in units of the truth"""
-    value, low, high, doubted, seconds = np.array(rows, float).T
-    with_interval = ~np.isnan(low)
-    covered = (low <= 1) & (1 <= high)
-    missed = with_interval & ~covered
-    known = ~np.isnan(value)
-    return {
-        "seeds": len(rows),
-        "unanswered": int(np.sum(~known)),
-        "bias": float(np.mean(value[known]) - 1) if known.any() else None,
-        "rmse": float(np.sqrt(np.mean((value[known] - 1) ** 2))) if known.any() else None,
-        "coverage": float(np.mean(covered[with_interval])) if with_interval.any() else None,
-        "intervals": int(with_interval.sum()),
-        "width": float(np.median((high - low)[with_interval])) if with_interval.any() else None,
-        "missed": int(missed.sum()),
-        "missed_doubted": int(np.sum(doubted[missed])),
-        "doubted": float(np.mean(doubted)),
-        "seconds": float(np.median(seconds)),
-    }
+            yield *cell, seed, others, False, chosen
 
 
 def run(args):
     seeds = (60, 6) if args.quick else (args.seeds, args.spectra)
+    names = ("power", "counts", "outliers", "topics") if args.quick else tuple(processes())
+    names = args.only.split(",") if args.only else names
     start, cells = time.time(), {}
     with multiprocessing.Pool(args.jobs) as pool:
-        for name, P, Q, out in pool.imap_unordered(one, jobs_of(args.quick, seeds), chunksize=4):
+        jobs = jobs_of(names, args.quick, args.first, seeds, args.estimator)
+        for name, P, Q, out in pool.imap_unordered(one, jobs, chunksize=4):
             for question, estimator, *numbers in out:
-                cells.setdefault((question, name, P, Q, estimator), []).append(numbers)
+                rounded = [float(f"{v:.5g}") for v in numbers]
+                cells.setdefault((question, name, P, Q, estimator), []).append(rounded)
             if args.minutes and time.time() - start > 60 * args.minutes:
                 break
-    table = [
-        {"question": q, "process": name, "rows": P, "cols": Q, "estimator": e, **summary(rows)}
-        for (q, name, P, Q, e), rows in sorted(cells.items())
-    ]
-    json.dump({"seconds": time.time() - start, "jobs": args.jobs, "seed": SEED, "cells": table}, args.output)
+    table = [[*key, rows] for key, rows in sorted(cells.items())]
+    json.dump({"seconds": time.time() - start, "jobs": args.jobs, "cells": table}, args.output)
     args.output.write("\n")
 
 
@@ -135,10 +121,17 @@ def main():
     of_run.add_argument("--quick", action="store_true", help="four processes, one size, few seeds")
     of_run.add_argument("--seeds", type=int, default=400, help="draws a cell for moments and dimension")
     of_run.add_argument("--spectra", type=int, default=40, help="draws a cell for everything else")
+    of_run.add_argument("--first", type=int, default=0, help="number of the first draw")
+    of_run.add_argument("--only", help="names of processes, with commas between them")
+    of_run.add_argument("--estimator", help="this one alone")
     of_run.add_argument("--minutes", type=float, help="stop after so many")
     of_run.add_argument("--jobs", type=int, default=os.cpu_count())
     of_run.add_argument("-o", "--output", type=argparse.FileType("w"), default=sys.stdout)
     of_run.set_defaults(call=run)
+    of_page = commands.add_parser("page")
+    of_page.add_argument("files", nargs="+", type=argparse.FileType())
+    of_page.add_argument("--images", default="docs/images", help="folder of the pictures")
+    of_page.set_defaults(call=lambda args: page([json.load(f) for f in args.files], args.images))
     args = parser.parse_args()
     args.call(args)
 

@@ -8,13 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const cli_command cmd_moments, cmd_dimension, cmd_compare, cmd_spectrum, cmd_norm, cmd_ridge, cmd_wls,
-    cmd_learn, cmd_theory, cmd_generate, cmd_report, cmd_plot, cmd_config, cmd_completion;
+extern const cli_command cmd_moments, cmd_dimension, cmd_compare, cmd_estimate, cmd_spectrum, cmd_norm,
+    cmd_ridge, cmd_wls, cmd_learn, cmd_theory, cmd_generate, cmd_report, cmd_plot, cmd_config, cmd_completion;
 
 const cli_command *const cli_commands[] = {
-    &cmd_dimension, &cmd_spectrum, &cmd_compare, &cmd_moments,    &cmd_report,
-    &cmd_norm,      &cmd_ridge,    &cmd_wls,     &cmd_learn,      &cmd_theory,
-    &cmd_generate,  &cmd_plot,     &cmd_config,  &cmd_completion, NULL,
+    &cmd_dimension, &cmd_spectrum, &cmd_compare,    &cmd_moments, &cmd_estimate, &cmd_report,
+    &cmd_norm,      &cmd_ridge,    &cmd_wls,        &cmd_learn,   &cmd_theory,   &cmd_generate,
+    &cmd_plot,      &cmd_config,   &cmd_completion, NULL,
+};
+
+/* The first command of each question, as the overview groups them */
+static const struct {
+    const cli_command *first;
+    const char *question;
+} questions[] = {
+    {&cmd_dimension, "What do my data look like?"},
+    {&cmd_norm, "How good will a regression be?"},
+    {&cmd_learn, "What should I expect?"},
+    {&cmd_plot, "Pictures and set-up"},
 };
 
 static const cli_command *find(const char *name) {
@@ -25,14 +36,19 @@ static const cli_command *find(const char *name) {
 
 static void overview(FILE *f) {
     fputs("usage: kspec COMMAND [ARGUMENTS]\n\n"
-          "The spectrum and the dimensionality of the infinite kernel behind a finite matrix of "
-          "measurements.\n\n",
+          "What infinitely many inputs and features would show, estimated from a finite matrix of "
+          "measurements.\n",
           f);
-    for (const cli_command *const *c = cli_commands; *c; c++)
+    for (const cli_command *const *c = cli_commands; *c; c++) {
+        for (size_t k = 0; k < sizeof questions / sizeof *questions; k++)
+            if (questions[k].first == *c) fprintf(f, "\n%s\n", questions[k].question);
         fprintf(f, "  %-12s %s\n", (*c)->name, (*c)->summary);
-    fputs("\n  help [COMMAND]  the usage of a command (also: kspec COMMAND -h)\n"
+    }
+    fputs("\n  help [COMMAND]  the usage of a command (also: kspec COMMAND -h, and --help-all)\n"
           "  --version       the version\n\n"
-          "A first look: kspec report YOURS.npy -o report.html\n",
+          "Try:\n"
+          "  kspec generate rff --rows 300 --cols 200 --dim 3 -o x.npy\n"
+          "  kspec report x.npy -o report.html\n",
           f);
 }
 
@@ -63,6 +79,8 @@ static void print_help(FILE *f, const void *command) {
     else
         overview(f);
 }
+
+static void print_help_all(FILE *f, const void *command) { cli_help_all(command, f); }
 
 static void print_version(FILE *f, const void *version) { fprintf(f, "kspec %s\n", (const char *)version); }
 
@@ -125,8 +143,9 @@ static int run(const cli_command *c, int argc, char **argv, char **command_line)
     if (!args) return cli_no_memory();
     int status = cli_parse(c, argc, argv, args);
     if (!status) {
-        if (((cli_common *)args)->help) {
-            status = cli_print(print_help, c);
+        const cli_common *common = args;
+        if (common->help || common->help_all) {
+            status = cli_print(common->help_all ? print_help_all : print_help, c);
         } else {
             if (!cli_hosted) cli_restart(command_line);
             ((cli_common *)args)->draw = plot_result;

@@ -33,7 +33,7 @@
  * its paper, and says which: N points, P modes of which p are learned, exponents alpha, beta, gamma.
  *
  * Structs that are passed by value or pointed to without a size never change: kspec_matrix, kspec_error,
- * kspec_progress, kspec_device_used, kspec_learn_scaling, kspec_learn_store.
+ * kspec_progress, kspec_operand, kspec_device_used, kspec_learn_scaling, kspec_learn_store.
  *
  * kspec/host.h has what the tool and the Python package need around these calls. It is not stable, and not
  * included here.
@@ -48,6 +48,7 @@
 #include "kspec/generate.h"  /* matrices whose kernel is known */
 #include "kspec/moments.h"   /* spectral moments of the kernel operator, dimensionality */
 #include "kspec/dimension.h" /* how many dimensions a matrix has, how alike two are */
+#include "kspec/unbiased.h"  /* unbiased estimates of products of entries, written as in einsum */
 #include "kspec/spectrum.h"  /* eigenvalues from moments */
 #include "kspec/norm.h"      /* Gram matrices, random features, the spectral norm */
 #include "kspec/ridge.h"     /* ridge regression on random Fourier features */

@@ -83,8 +83,8 @@ class Training:
                    key=lambda c: abs(c[0]))
 
     def agree(self, key, epochs, narrowest=0, limit=LIMIT):
-        """The finding that the widths from the narrowest on agree with the widest, at all orders, or are
-        within a tenth of it"""
+        """The finding that the widths from the narrowest on agree with the widest, at all orders, or that
+        they are within a tenth of it"""
         cases = ((*self.furthest(key, n, at, narrowest), n, at) for at in epochs for n in ORDERS)
         z, d, w, n, at = max(cases, key=lambda c: abs(c[0]))
         return (f"furthest width {w}, n = {n}, epoch {self.epochs[at]}: {d:+.1%} (z = {z:+.1f})",

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Writes the page of all figures from their results: repro/report.py [--out FOLDER] [--docs FOLDER]
 
-It takes each figure's full result where there is one, else the quick one, else the one in
-repro/results.json, and writes reproduction.md and its pictures into the docs folder, or beside the results;
-beside each picture the numbers in it, from which docs/pictures.sh draws it anew. `make repro-docs` writes
-docs/reproduction.md, and keeps what it wrote in repro/results.json. A claim that was tried under several
-readings of a paper counts once.
+It takes each figure's full result where there is one, else the quick one, else the one in repro/results.json.
+It writes reproduction.md and its pictures into the docs folder, or beside the results; beside each
+picture the numbers in it, from which docs/pictures.sh draws it anew. `make repro-docs` writes docs/reproduction.md,
+and keeps what it wrote in repro/results.json. A claim that was tried under several readings of a paper counts once.
 """
 import argparse
 import json
@@ -30,8 +29,8 @@ statements of this project, which must hold. None of the readings can be confirm
 their programs."""
 # What a paper leaves open, as the claims name it
 READINGS = re.compile(r"(?:, )?(as printed|min–max, σ = 1|unit rows|unit columns"
-                      r"|images centred, mean \|x\|² = 1|pixels/255"
-                      r"|negative estimates dropped|every estimate counted)(?:: )?")
+                      r"|images centred, mean \|x\|² = 1"
+                      r"|pixels/255|negative estimates dropped|every estimate counted)(?:: )?")
 
 
 def read_results(folder, stored):

@@ -1,12 +1,15 @@
 #!/bin/sh
-# Checks the Python code: ruff everywhere, mypy on the package. Both come from PyPI, into a folder that is kept.
+# Checks the Python code: ruff everywhere, mypy on the package. Both come from PyPI, into BUILD/venv-lint.
 #
 #   sh scripts/python-lint.sh BUILD
 set -eu
 cd "$(dirname "$0")/.."
 venv=$1/venv-lint
 mkdir -p "$1"
-[ -x "$venv/bin/pip" ] || python3 -m venv "$venv" || { echo "skip: no python3-venv; Python is not checked"; exit 0; }
+[ -x "$venv/bin/pip" ] || python3 -m venv "$venv" || {
+    echo "skip: no python3-venv; Python is not checked"
+    exit 0
+}
 "$venv/bin/python" -m pip install -q --no-compile --disable-pip-version-check --retries 1 ruff mypy numpy || {
     echo "skip: PyPI cannot be reached; Python is not checked"
     exit 0

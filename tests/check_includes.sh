@@ -21,13 +21,13 @@ may_include() {
     ridge | exact | path | pairs) echo "base simd linalg team device features theory" ;;
     checks) echo "base linalg" ;;
     moments) echo "base simd linalg team device features theory exact path pairs checks" ;;
-    fit | norm | learn | dimension)
+    fit | norm | learn | dimension | einsum)
         echo "base simd linalg team device features theory exact path pairs checks moments" ;;
     lp) echo "base linalg team" ;;
     spectrum) echo "base linalg team device moments fit lp" ;;
     bench)
         echo "base simd linalg team device features theory exact path pairs moments ridge wls" \
-            "fit lp spectrum norm learn dimension core kspec.h" ;;
+            "fit lp spectrum norm learn dimension einsum core kspec.h" ;;
     core) echo "kspec.h" ;;
     plot) echo "core kspec.h" ;;
     commands) echo "core plot kspec.h" ;;
@@ -42,17 +42,19 @@ may_include() {
 # Every room may define or call what hosts need, kspec/host.h; kspec.h itself never includes it.
 parts() { # room, or include/kspec/NAME.h
     case $1 in
-    base | doubt | simd | linalg | device | team | kernel | theory | generate | moments | ridge | wls | host)
+    base | doubt | simd | linalg | device | team | kernel | theory | generate | moments | ridge | wls | \
+        host | unbiased)
         echo "base" ;;
     files) echo "base" ;;
     exact | path | pairs | checks) echo "base moments" ;;
     io | formats | write) echo "base files" ;;
     features) echo "base kernel generate" ;;
     norm | spectrum | learn | dimension) echo "base kernel moments" ;;
-    fit) echo "base moments" ;;
+    fit | einsum) echo "base moments" ;;
     lp) echo "base spectrum" ;;
     esac
     case $1 in theory | moments | ridge | wls | norm | spectrum | learn | dimension) echo "$1" ;; esac
+    case $1 in einsum) echo "unbiased" ;; esac
     case $1 in ridge) echo "kernel" ;; esac
     case $1 in team) echo "team" ;; esac
     echo "doubt"

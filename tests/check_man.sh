@@ -40,7 +40,7 @@ same() { # what, file, file
 check_page() { # name of the command
     local page=$man/kspec-$1.1
     [ -f "$page" ] || { fail "$1: no page docs/man/kspec-$1.1"; return; }
-    "$kspec" "$1" -h >"$dir/help" || fail "$1 -h"
+    "$kspec" "$1" --help-all >"$dir/help" || fail "$1 --help-all"
     render "$page" >"$dir/page"
     help_synopsis <"$dir/help" >"$dir/a"
     section SYNOPSIS <"$dir/page" | squeeze >"$dir/b"
@@ -52,7 +52,7 @@ check_page() { # name of the command
     same "$1: options" "$dir/a" "$dir/b"
     # a verb, which has a help of its own, has some of these options
     for verb in $(help_synopsis <"$dir/help" | sed -n "s/^kspec $1 \([a-z]*\) .*/\1/p"); do
-        "$kspec" "$1" "$verb" -h >"$dir/verb"
+        "$kspec" "$1" "$verb" --help-all >"$dir/verb"
         ! cmp -s "$dir/verb" "$dir/help" || continue
         help_options <"$dir/verb" | comm -23 - "$dir/b" >"$dir/a"
         [ ! -s "$dir/a" ] || fail "$1 $verb: not on the page: $(cat "$dir/a")"

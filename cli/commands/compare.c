@@ -1,5 +1,6 @@
 #include "commands/estimation.h"
 #include "commands/groups.h"
+#include "commands/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +60,10 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
     for (size_t k = 0; k < r->count; k++) {
         const kspec_difference *e = r->differences[k];
         json_t *o = json_pack("{s:s, s:o}", "what", e->what, "n", e->n ? json_integer(e->n) : json_null());
-        cli_set_reals(o, (cli_member[]){{"value", e->value}, {"stderr", e->std_error}, {"p", e->p}, {0}});
+        cli_set_reals(
+            o,
+            (cli_member[]){
+                {"value", e->value}, {"stderr", e->std_error}, {"p", e->p}, {"rounding", e->rounding}, {0}});
         json_array_append_new(list, o);
     }
     json_t *o = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s, s:I}", "rows", (json_int_t)r->P, "cols",
@@ -71,6 +75,7 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
                                     {"alignment_stderr", r->alignment_std_error},
                                     {"alignment_ci_low", r->alignment_ci_low},
                                     {"alignment_ci_high", r->alignment_ci_high},
+                                    {"alignment_rounding", r->alignment_rounding},
                                     {"alignment_biased", r->alignment_biased},
                                     {"alignment_p", r->alignment_p},
                                     {"dimension", r->dimension},
@@ -139,7 +144,10 @@ static void print_alignment(FILE *f, const kspec_compare_result *r) {
     if (isfinite(r->alignment_biased))
         fprintf(f, "; of the matrices themselves, biased by their size: %.4g", r->alignment_biased);
     fputc('\n', f);
-    if (isfinite(r->alignment_p)) fprintf(f, "p %.2g, if they had nothing in common\n", r->alignment_p);
+    if (!isfinite(r->alignment_p)) return;
+    fputs("p ", f);
+    cli_print_p(f, 0, r->alignment_p);
+    fputs(", if they had nothing in common\n", f);
 }
 
 static void print_two(FILE *f, const output *u) {
@@ -166,7 +174,8 @@ static void print_two(FILE *f, const output *u) {
         fprintf(f, "%-17s", name);
         cli_cell(f, "%.4g", 10, e->value);
         cli_cell(f, "%.2g", 12, e->std_error);
-        cli_cell(f, "%.2g", 8, e->p);
+        fputs("  ", f);
+        cli_print_p(f, 8, e->p);
         fputc('\n', f);
     }
     fputs("p is of the difference of logarithms, where both values are known to within a factor of e\n", f);
@@ -298,8 +307,26 @@ static int read_all(const cli_common *c, cli_recordings *of, int centered) {
     return status;
 }
 
+/* Of the rows that an accumulator has had */
+static int show_rows(const compare_args *a, kspec_accumulator *rows) {
+    const cli_common *c = &a->common;
+    kspec_error err;
+    kspec_compare_result *r = NULL;
+    kspec_dataset shape[2];
+    cli_recording two[2];
+    kspec_status st = kspec_accumulator_compare(rows, &r, &err);
+    if (st) return cli_fail_data(st, &err);
+    for (int k = 0; k < 2; k++) cli_rows_shape(c, rows, k, &shape[k], &two[k]);
+    const cli_recordings of = {.at = two, .count = 2};
+    cli_doubts(c, NULL, r->doubts, r->doubt_count);
+    const int status = cli_done(c, print_table, to_json, &(output){a, &of, &r});
+    kspec_compare_free(r);
+    return status;
+}
+
 static int run(void *args) {
     compare_args *a = args;
+    if (cli_hosted && cli_hosted->accumulator) return show_rows(a, cli_hosted->accumulator);
     const cli_common *c = &a->common;
     cli_recordings of;
     kspec_compare_result **r = NULL;

@@ -1,5 +1,6 @@
 #include "commands/estimation.h"
 #include "commands/groups.h"
+#include "commands/rows.h"
 #include "commands/target.h"
 
 #include <math.h>
@@ -83,6 +84,7 @@ static json_t *one_json(const output *u, size_t k) {
                                     {"stderr", r->std_error},
                                     {"ci_low", r->ci_low},
                                     {"ci_high", r->ci_high},
+                                    {"rounding", r->rounding},
                                     {"naive", r->naive},
                                     {"trace", r->trace},
                                     {"trace_squared", r->trace_squared},
@@ -275,8 +277,28 @@ static int read_all(const dimension_args *a, cli_recordings *of, cli_groups *gro
     return status;
 }
 
+/* Of the rows that an accumulator has had */
+static int show_rows(const dimension_args *a, kspec_accumulator *rows) {
+    const cli_common *c = &a->common;
+    const cli_target none = {0};
+    kspec_error err;
+    kspec_dimension_result *r = NULL;
+    kspec_dataset shape;
+    cli_recording one;
+    cli_recordings of;
+    kspec_status st = kspec_accumulator_dimension(rows, 0, &r, &err);
+    if (st) return cli_fail_data(st, &err);
+    cli_rows_shape(c, rows, 0, &shape, &one);
+    of = (cli_recordings){.at = &one, .count = 1};
+    cli_doubts(c, NULL, r->doubts, r->doubt_count);
+    const int status = cli_done(c, print_table, to_json, &(output){a, &of, &r, &none});
+    kspec_dimension_free(r);
+    return status;
+}
+
 static int run(void *args) {
     dimension_args *a = args;
+    if (cli_hosted && cli_hosted->accumulator) return show_rows(a, cli_hosted->accumulator);
     cli_common *c = &a->common;
     cli_recordings of;
     cli_groups groups = {0};

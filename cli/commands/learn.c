@@ -27,7 +27,7 @@ static const cli_option options[] = {
     {"probe",            0, OPT_SIZE,   ARG(probe),        "P",
      "measure on the first P test images (default 1000, or all if fewer)", .min = 1},
     {"seeds",            0, OPT_SIZE,   ARG(seeds),        "K",
-     "networks of each width, seeds --seed and up (default 1)", .min = 1},
+     "networks of each width, by seeds that follow each other (default 1)", .min = 1},
     {"subsample",        0, OPT_SIZE,   ARG(subsample),    "Q",
      "also measure a random Q of the neurons", .min = 1},
     {"pixels",           0, OPT_CHOICE, ARG(pixels),       "HOW",

@@ -86,6 +86,7 @@ static json_t *to_json(const void *result) {
     cli_set_reals(o, (cli_member[]){{"participation_ratio_stderr", r->participation_ratio_std_error},
                                     {"participation_ratio_ci_low", r->participation_ratio_ci_low},
                                     {"participation_ratio_ci_high", r->participation_ratio_ci_high},
+                                    {"participation_ratio_rounding", r->participation_ratio_rounding},
                                     {"participation_ratio_naive", r->participation_ratio_naive},
                                     {0}});
     cli_set_reals(o, (cli_member[]){{"dimension_centered", u->centred ? u->centred->dimension : NAN},

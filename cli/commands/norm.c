@@ -176,6 +176,8 @@ static json_t *entry_json(const norm_args *a, const kspec_norm_entry *e, const k
         json_object_set_new(o, "iterations", json_integer((json_int_t)e->iterations));
     json_object_set_new(o, "bound_vacuous", json_boolean(e->has_bound && !isfinite(e->bound)));
     json_object_set_new(o, "order", e->order ? json_integer(e->order) : json_null());
+    json_object_set_new(o, "paired",
+                        e->method == KSPEC_NORM_METHOD_RFF_DEBIASED ? json_boolean(e->paired) : json_null());
     json_object_set_new(o, "features", e->features ? json_integer((json_int_t)e->features) : json_null());
     json_object_set_new(o, "sample", e->sample ? json_integer((json_int_t)e->sample) : json_null());
     json_object_set_new(o, "repeats", json_integer((json_int_t)e->draw_count));

@@ -74,7 +74,7 @@ void report_dimension(FILE *to, const report *r) {
     page_end_table(to);
     const char *signal = plot_word(p->object, "signal", NULL);
     if (signal)
-        fprintf(to, "<p>Signal: %s (z = %.3g, were all entries independent noise).</p>\n", signal,
+        fprintf(to, "<p>Signal: %s (z = %.3g against pure noise).</p>\n", signal,
                 plot_number(p->object, "signal_z"));
     picture(to, p);
     curve_table(to, json_object_get(p->object, "curve"));

@@ -39,7 +39,7 @@ static const cli_option options[] = {
     {"lambda",         0, OPT_LIST,   ARG(lambda),         "L,...",
      "ridge strengths; 0 is the ridgeless limit"},
     {"empirical",      0, OPT_SIZE,   ARG(empirical),      "K",
-     "also measure the errors over K draws of the features", .min = 1},
+     "measure the errors over K draws of the features (default 8 where they are cheap; 0: theory alone)"},
     {"sigma",          0, OPT_SIGMA,  ARG(sigma),          "S|median",
      "bandwidth of the kernel (default 1), or the median distance", median},
     {"check",          0, OPT_FLAG,   ARG(check),          NULL,
@@ -52,6 +52,8 @@ static const cli_option options[] = {
     {"center-target",  0, OPT_CHOICE, ARG(center_target),  "yes|no",
      "subtract the mean of the training targets (default: where the target is a column of INPUT)",
      yes_no, .bare = "yes"},
+    {"intercept",      0, OPT_FLAG,   ARG(intercept),      NULL,
+     "add an intercept without a penalty, as Ridge of scikit-learn has it"},
     {"standardize",    0, OPT_CHOICE, ARG(standardize),    "yes|no",
      "columns to mean 0 and standard deviation 1 (default: for a recommendation)", yes_no, .bare = "yes"},
     {"center",         0, OPT_FLAG,   ARG(center),         NULL,
@@ -97,6 +99,7 @@ typedef struct {
     size_t n, nt, p, m;
     row *rows;
     size_t count;
+    int measured; /* is any point? */
     ridge_advice advice;
     /* with --density: for each N of --features */
     kspec_ridge_density_result **densities;
@@ -125,6 +128,8 @@ static int report_part(void *ctx, double fraction) {
 
 static int check_recommendation(const ridge_args *a) {
     if (a->cost_limit > 0) return cli_error(EXIT_USAGE, "--cost-limit is for --optimize features");
+    if (a->check && cli_given(&a->common, "empirical") && !a->empirical)
+        return cli_error(EXIT_USAGE, "--check needs draws, and --empirical 0 makes none");
     if (cli_given(&a->common, "sigma"))
         return cli_error(EXIT_USAGE,
                          "--sigma: a recommendation chooses it; give --features and --lambda as well");
@@ -140,6 +145,8 @@ static int check_lists(const ridge_args *a) {
                                          ? "--density needs --features and --lambda"
                                          : "--density is for features of one kernel: of --activation phases, "
                                            "for example");
+    if (a->intercept && a->center_target == RIDGE_NO)
+        return cli_error(EXIT_USAGE, "--intercept and --center-target=no cannot be combined");
     if (a->optimize == RIDGE_RECOMMEND) return check_recommendation(a);
     if (a->check)
         return cli_error(EXIT_USAGE, "--check is for a recommendation, without --features and --lambda; "
@@ -165,6 +172,7 @@ static int check_lists(const ridge_args *a) {
 
 static kspec_ridge_opts make_opts(const ridge_args *a) {
     const int recommend = a->optimize == RIDGE_RECOMMEND, untreated = !a->center && !a->scale;
+    const int drawn = cli_given(&a->common, "empirical");
     const int tested = a->test || a->test_noise > 0 || a->test_per_class;
     return (kspec_ridge_opts){
         .size = sizeof(kspec_ridge_opts),
@@ -181,12 +189,17 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
         .activation = (kspec_ridge_activation)a->activation,
         .slope = a->slope,
         .classify = a->label_count > 0,
+        .intercept = a->intercept,
         .standardize = a->standardize ? a->standardize == RIDGE_YES : recommend && untreated,
-        .center_target = a->center_target ? a->center_target == RIDGE_YES : a->in_table || recommend,
+        .center_target = a->intercept       ? 1
+                         : a->center_target ? a->center_target == RIDGE_YES
+                                            : a->in_table || recommend,
         .test_fraction = a->test_fraction > 0   ? a->test_fraction
                          : recommend && !tested ? 0.3
                                                 : 0,
-        .most_rows = recommend ? RIDGE_THEORY_ROWS : 0};
+        .most_rows = recommend ? RIDGE_THEORY_ROWS : 0,
+        .check_draws = drawn ? a->empirical : RIDGE_CHECK_DRAWS,
+        .check_work = a->check || drawn ? INFINITY : 0};
 }
 
 /* ---- the points ---- */
@@ -194,6 +207,7 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
 /* Row k of the output, copied from point l of a result that will be freed; with the first, its doubts */
 static void take(result *r, size_t k, const kspec_ridge_result *from, size_t l) {
     const kspec_ridge_point *p = from->points[l];
+    static const kspec_ridge_measured none = {NAN, NAN, NAN, NAN, NAN, NAN};
     if (!r->device.unusable) r->device = from->device;
     r->n = from->rows, r->nt = from->test_rows;
     r->mean_train_mse = from->mean_train_mse, r->mean_test_mse = from->mean_test_mse;
@@ -201,7 +215,9 @@ static void take(result *r, size_t k, const kspec_ridge_result *from, size_t l) 
     double *columns = r->columns + k * 2 * r->m;
     memcpy(columns, p->train_columns, r->m * sizeof *columns);
     memcpy(columns + r->m, p->test_columns, r->m * sizeof *columns);
-    r->rows[k] = (row){.p = *p};
+    r->rows[k] = (row){.p = *p, .e = p->measured ? *p->measured : none};
+    r->rows[k].cost = kspec_ridge_cost(r->plan, p->N);
+    r->measured |= p->measured != NULL;
 }
 
 static kspec_status grid(result *r, kspec_error *err) {
@@ -254,7 +270,7 @@ static kspec_status best_features(result *r, kspec_error *err) {
 /* The recommended model and two others, by the equations of the paper */
 static kspec_status choices(result *r, kspec_error *err) {
     kspec_status st = KSPEC_OK;
-    for (size_t k = 0; k < r->count && !st; k++) {
+    for (size_t k = 0; k < r->count && !st; k++, whole.part++) {
         size_t N;
         double lambda;
         kspec_ridge_result *out;
@@ -277,25 +293,6 @@ static kspec_status choices(result *r, kspec_error *err) {
     return st;
 }
 
-/* The measured errors: points of the same N share their draws and Gram matrices. */
-static kspec_status measure(result *r, kspec_error *err) {
-    double *lambda = malloc(r->count * sizeof *lambda);
-    kspec_status st = lambda ? KSPEC_OK : KSPEC_E_NOMEM;
-    if (st) snprintf(err->msg, sizeof err->msg, "out of memory for %zu points", r->count);
-    for (size_t k = 0, next; k < r->count && !st; k = next) {
-        size_t N = r->rows[k].p.N;
-        for (next = k; next < r->count && r->rows[next].p.N == N; next++)
-            lambda[next - k] = r->rows[next].p.lambda;
-        kspec_ridge_empirical_result *out;
-        st = kspec_ridge_empirical(r->plan, N, lambda, next - k, r->a->empirical, &out, err);
-        for (size_t l = k; l < next && !st; l++) r->rows[l].e = *out->points[l - k];
-        kspec_ridge_empirical_free(out);
-        whole.part += (double)(next - k) / (double)r->count * whole.parts / 2;
-    }
-    free(lambda);
-    return st;
-}
-
 enum { DENSITY_POINTS = 300 };
 
 static kspec_status compute(result *r, kspec_error *err) {
@@ -304,13 +301,9 @@ static kspec_status compute(result *r, kspec_error *err) {
                       : a->optimize == RIDGE_FEATURES  ? best_features(r, err)
                       : a->optimize == RIDGE_RECOMMEND ? choices(r, err)
                                                        : grid(r, err);
-    for (size_t k = 0; k < r->count && !st; k++) {
-        r->rows[k].cost = kspec_ridge_cost(r->plan, r->rows[k].p.N);
-        r->rows[k].e = (kspec_ridge_measured){NAN, NAN, NAN, NAN, NAN, NAN};
-    }
     for (size_t k = 0; k < a->features.count && a->density && !st; k++)
         st = kspec_ridge_density(r->plan, (size_t)a->features.at[k], DENSITY_POINTS, &r->densities[k], err);
-    return !st && a->empirical ? measure(r, err) : st;
+    return st;
 }
 
 /* ---- output ---- */
@@ -369,13 +362,15 @@ static json_t *to_json(const void *of) {
     const result *r = of;
     json_t *points = json_array();
     for (size_t k = 0; k < r->count; k++) json_array_append_new(points, point_json(r, k));
-    json_t *o = json_pack("{s:I, s:I, s:I, s:I, s:f, s:s, s:I, s:I, s:o, s:f}", "rows", (json_int_t)r->n,
-                          "test_rows", (json_int_t)r->nt, "cols", (json_int_t)r->p, "targets",
-                          (json_int_t)r->m, "sigma", kspec_ridge_sigma(r->plan), "solver",
-                          cli_choice_name(solvers, r->a->solver), "draws", (json_int_t)r->a->empirical,
-                          "seed", (json_int_t)r->a->common.seed, "points", points, "seconds", r->seconds);
+    json_t *o =
+        json_pack("{s:I, s:I, s:I, s:I, s:f, s:s, s:I, s:I, s:o, s:f}", "rows", (json_int_t)r->n, "test_rows",
+                  (json_int_t)r->nt, "cols", (json_int_t)r->p, "targets", (json_int_t)r->m, "sigma",
+                  kspec_ridge_sigma(r->plan), "solver", cli_choice_name(solvers, r->a->solver), "draws",
+                  (json_int_t)(r->measured ? make_opts(r->a).check_draws : 0), "seed",
+                  (json_int_t)r->a->common.seed, "points", points, "seconds", r->seconds);
     json_object_set_new(o, "activation", json_string(cli_choice_name(activations, r->a->activation)));
     json_object_set_new(o, "target_centered", json_boolean(make_opts(r->a).center_target));
+    json_object_set_new(o, "intercept", json_boolean(r->a->intercept));
     json_object_set_new(o, "standardized", json_boolean(make_opts(r->a).standardize));
     json_object_set_new(o, "classes",
                         r->a->label_count ? cli_reals(r->a->labels, r->a->label_count) : json_null());
@@ -398,7 +393,7 @@ static void spread(FILE *f, double x) {
 static void print_point(FILE *f, const result *r, const row *at) {
     const kspec_ridge_point *p = &at->p;
     const kspec_ridge_measured *e = &at->e;
-    int measured = r->a->empirical > 0;
+    int measured = r->measured;
     fprintf(f, "%7zu  %9.4g", p->N, p->lambda);
     cli_cell(f, "%.5g", 10, p->delta_cos);
     if (!r->a->activation) cli_cell(f, "%.5g", 10, p->delta_sin);
@@ -421,7 +416,7 @@ static void print_point(FILE *f, const result *r, const row *at) {
 
 static void print_heading(FILE *f, const result *r) {
     const ridge_args *a = r->a;
-    const char *measured = a->empirical ? "    measured ± SD     " : "";
+    const char *measured = r->measured ? "    measured ± SD     " : "";
     fprintf(f, "\n%s%7s  %9s", cli_bold(&a->common), "N", "lambda");
     if (a->activation)
         fprintf(f, "  %10s", "delta");
@@ -525,17 +520,16 @@ static int run(void *args) {
     if (!a->optimize && !a->features.count && !a->lambda.count) a->optimize = RIDGE_RECOMMEND;
     int status = check_lists(a);
     if (status) return status;
-    if (a->check && !a->empirical) a->empirical = RIDGE_CHECK_DRAWS;
     ridge_set train, test;
     status = ridge_read(a, &train, &test);
     if (!status) {
         kspec_ridge_opts opts = make_opts(a);
         size_t calls = a->optimize == RIDGE_FEATURES    ? a->lambda.count
                        : a->optimize == RIDGE_LAMBDA    ? a->features.count
-                       : a->optimize == RIDGE_RECOMMEND ? 2
+                       : a->optimize == RIDGE_RECOMMEND ? RIDGE_CHOICES + 2
                                                         : 1;
         whole.base = cli_progress(&a->common);
-        whole.part = 0, whole.parts = (a->empirical ? 2 : 1) * (double)calls;
+        whole.part = 0, whole.parts = (double)calls;
         if (whole.base.report) opts.progress = (kspec_progress){report_part, NULL};
         kspec_error err;
         kspec_status st = cli_team(&a->common, &opts.team, &err);
@@ -556,8 +550,9 @@ const cli_command cmd_ridge = {
         "[OPTIONS]",
     .description =
         "Predicts the mean squared errors of ridge regression on N random Fourier features (2N columns) of\n"
-        "the rows of INPUT, from the rows and targets alone, and measures them with --empirical. Without\n"
-        "--features and --lambda, recommends both and a bandwidth.",
+        "the rows of INPUT, from the rows and targets alone, and checks them with real draws. Without "
+        "--features\n"
+        "and --lambda, recommends both and a bandwidth.",
     .options = options,
     .args_size = sizeof(ridge_args),
     .reads_input = 1,

@@ -6,6 +6,9 @@
 /* What --optimize searches; without it, --features and --lambda all is searched: a recommendation */
 enum { RIDGE_GRID, RIDGE_LAMBDA, RIDGE_FEATURES, RIDGE_RECOMMEND };
 
+/* Draws that check a prediction, unless --empirical says how many */
+enum { RIDGE_CHECK_DRAWS = 8 };
+
 /* --standardize and --center-target; 0: not given */
 enum { RIDGE_YES = 1, RIDGE_NO };
 
@@ -14,7 +17,8 @@ typedef struct {
     const char *target, *target_cols, *test, *test_target;
     cli_list classes, features, lambda;
     size_t per_class, test_per_class, empirical;
-    int center, scale, solver, optimize, device, standardize, center_target, activation, check, density;
+    int center, scale, solver, optimize, device, standardize, center_target, activation, check, intercept;
+    int density;
     cli_sigma sigma;
     /* 0: not given */
     double test_noise, tolerance, cost_limit, test_fraction, slope;
@@ -38,7 +42,7 @@ void ridge_set_free(ridge_set *s);
 
 /* ---- a recommendation ---- */
 
-enum { RIDGE_THEORY_ROWS = 1000, RIDGE_CHOICES = 3, RIDGE_CHECK_DRAWS = 8 };
+enum { RIDGE_THEORY_ROWS = 1000, RIDGE_CHOICES = 3 };
 
 typedef struct {
     kspec_ridge_recommend_result *found;

@@ -56,6 +56,7 @@ json_t *spectrum_fit_json(const void *result) {
         {"moments_stderr", r->given_std_error, r->count},
         {"moments_fitted", r->fitted, r->count},
         {"moments_z", r->fit->z, r->count},
+        {"cross_validated", r->fit->crossed, r->fit->crossed_count},
         {0},
     };
     spectrum_add_arrays(o, u, shown, arrays);
@@ -84,6 +85,10 @@ json_t *spectrum_fit_json(const void *result) {
                                  {"exponent", r->fit->exponent},
                                  {"exponent_ci_low", r->fit->exponent_ci_low},
                                  {"exponent_ci_high", r->fit->exponent_ci_high},
+                                 {"exponent_unweighted", r->fit->exponent_unweighted},
+                                 {"exponent_unweighted_ci_low", r->fit->exponent_unweighted_ci_low},
+                                 {"exponent_unweighted_ci_high", r->fit->exponent_unweighted_ci_high},
+                                 {"columns_excess", r->fit->columns_excess},
                                  {"operator_norm", r->eigenvalues[0]},
                                  {"participation_ratio", r->participation_ratio},
                                  {"participation_ratio_stderr", r->participation_ratio_std_error},
@@ -113,8 +118,8 @@ enum { SHOWN = 20, FAMILIES = 4 };
 static void print_eigenvalues(FILE *f, const spectrum_output *u) {
     const kspec_spectrum_result *r = u->r;
     const char *bold = cli_bold(&u->a->common), *plain = cli_plain(&u->a->common);
-    fprintf(f, "\n%s   i   eigenvalue   95%% interval from … to   of the sample%s%s\n", bold,
-            u->truth ? "         truth" : "", plain);
+    fprintf(f, "\n%s   i   eigenvalue   95%% interval from … to   of the sample%s%s%s\n", bold,
+            r->fit->crossed ? "   cross-validated" : "", u->truth ? "         truth" : "", plain);
     size_t most = u->a->count ? u->a->count : SHOWN, shown = least(most, r->rank);
     if (!u->a->count && r->fit->resolved > 0 && shown > r->fit->resolved) shown = r->fit->resolved;
     for (size_t k = 0; k < shown; k++) {
@@ -123,6 +128,7 @@ static void print_eigenvalues(FILE *f, const spectrum_output *u) {
         cli_cell(f, "%.4g", 11, r->ci_low[k]);
         cli_cell(f, "%.4g", 11, r->ci_high[k]);
         cli_cell(f, "%.5g", 14, k < r->sample_count ? r->sample_eigenvalues[k] : NAN);
+        if (r->fit->crossed) cli_cell(f, "%.5g", 16, k < r->fit->crossed_count ? r->fit->crossed[k] : NAN);
         if (u->truth) cli_cell(f, "%.5g", 12, k < u->truth_count ? u->truth[k] : 0);
         fputc('\n', f);
     }
@@ -136,13 +142,14 @@ static void print_check(FILE *f, const spectrum_output *u) {
     const kspec_spectrum_result *r = u->r;
     const char *bold = cli_bold(&u->a->common), *plain = cli_plain(&u->a->common);
     fprintf(f, "\n%scheck                  fitted     unbiased   std. error        z%s\n", bold, plain);
-    for (size_t n = 1; n < r->count; n++) {
+    for (size_t n = 0; n < r->count; n++) {
         fprintf(f, "m(%zu)            ", n + 1);
-        cli_cell(f, "%.5g", 11, r->fitted[n]);
+        const double noise = n == 0 && u->d->trials == 1 ? r->fit->noise * r->fit->noise : 0;
+        cli_cell(f, "%.5g", 11, r->fitted[n] + noise);
         cli_cell(f, "%.5g", 11, r->given[n]);
         cli_cell(f, "%.2g", 11, r->given_std_error[n]);
         cli_cell(f, "%.1f", 7, r->fit->z[n]);
-        fputc('\n', f);
+        fputs(n == 0 && u->d->trials == 1 ? "  (with noise, as the unbiased one)\n" : "\n", f);
     }
     fputs("participation   ", f);
     cli_cell(f, "%.5g", 11, r->fit->participation_ratio);
@@ -170,13 +177,21 @@ void spectrum_fit_print(FILE *f, const void *result) {
         fprintf(f, "noise: standard deviation %.4g (%.3g … %.3g), %s\n", r->fit->noise, r->fit->noise_ci_low,
                 r->fit->noise_ci_high, noise_reason(r));
     if (isfinite(r->fit->exponent))
-        fprintf(f, "exponent: λ_i ~ i^-a, a = %.3g (%.3g … %.3g) over i = %zu … %zu\n", r->fit->exponent,
-                r->fit->exponent_ci_low, r->fit->exponent_ci_high, r->fit->exponent_from,
-                r->fit->exponent_to);
+        fprintf(
+            f,
+            "exponent: λ_i ~ i^-a, a = %.3g (%.3g … %.3g) over i = %zu … %zu; without weights 1/i %.3g (%.3g "
+            "… %.3g)\n",
+            r->fit->exponent, r->fit->exponent_ci_low, r->fit->exponent_ci_high, r->fit->exponent_from,
+            r->fit->exponent_to, r->fit->exponent_unweighted, r->fit->exponent_unweighted_ci_low,
+            r->fit->exponent_unweighted_ci_high);
     print_check(f, u);
     fputc('\n', f);
     for (size_t k = 0; k < r->t_count; k++)
-        fprintf(f, "effective dimension at %-8.3g %8.4g (%.3g … %.3g)\n", r->t[k], r->effective_dimension[k],
-                r->effective_dimension_ci_low[k], r->effective_dimension_ci_high[k]);
+        if (isnan(r->effective_dimension[k]))
+            fprintf(f, "effective dimension at %-8.3g not resolved\n", r->t[k]);
+        else
+            fprintf(f, "effective dimension at %-8.3g %8.4g (%.3g … %.3g)\n", r->t[k],
+                    r->effective_dimension[k], r->effective_dimension_ci_low[k],
+                    r->effective_dimension_ci_high[k]);
     print_families(f, r);
 }

@@ -97,7 +97,10 @@ void cli_target_print(FILE *f, const cli_common *c, const cli_target *t, const k
         line(f, "<y, T y>", e->alignment, e->alignment_std_error, e->alignment_ci_low, e->alignment_ci_high);
         line(f, "<y, T^2 y>", e->second, e->second_std_error, e->second_ci_low, e->second_ci_high);
         line(f, "share of y", e->share, e->share_std_error, e->share_ci_low, e->share_ci_high);
-        if (isfinite(e->p)) fprintf(f, "  p %.2g, if the target had nothing to do with the rows\n", e->p);
+        if (!isfinite(e->p)) continue;
+        fputs("  p ", f);
+        cli_print_p(f, 0, e->p);
+        fputs(", if the target had nothing to do with the rows\n", f);
     }
 }
 

@@ -104,7 +104,7 @@ typedef struct {
 /* What every command takes; the first member of each command's arguments. */
 typedef struct cli_common cli_common;
 struct cli_common {
-    int json, quiet, help;
+    int json, quiet, help, help_all;
     uint64_t seed;
     int threads;
     const char *output, *plot;
@@ -175,7 +175,7 @@ struct cli_command {
 /* Ends with NULL; the program's (main.c) */
 extern const cli_command *const cli_commands[];
 
-/* Fills args from argv; returns 0, or an exit status after a message. -h sets `help` and returns 0. */
+/* Fills args from argv; returns 0, or an exit status after a message. 0, too, where help is asked for. */
 int cli_parse(const cli_command *c, int argc, char **argv, void *args);
 void cli_args_free(const cli_command *c, void *args);
 
@@ -184,7 +184,11 @@ int cli_no_input(const cli_command *c);
 
 /* The verb of a command by its name, or NULL */
 const cli_command *cli_find_verb(const cli_command *c, const char *name);
+
+/* What -h shows of a command: usage, the options most used, two examples (help.c). */
 void cli_help(const cli_command *c, FILE *f);
+/* The same with every option */
+void cli_help_all(const cli_command *c, FILE *f);
 
 /* Calls fn for each option of a command: its own, those of input, the common ones. */
 void cli_each_option(const cli_command *c, void (*fn)(const cli_option *o, void *ctx), void *ctx);
@@ -249,6 +253,8 @@ typedef struct {
     /* 1: it is a command of the tool, in whose ranks and checkpoint the inner command has a part */
     int inner;
     int shows;
+    /* what dimension and compare tell of, in place of their INPUTs; or NULL */
+    kspec_accumulator *accumulator;
 } cli_host;
 
 /* The host of the commands of this thread; NULL: the tool itself */
@@ -542,6 +548,9 @@ void cli_set_reals(json_t *object, const cli_member *members);
 
 /* A number in a table's column of its own, blank where it is not finite. */
 void cli_cell(FILE *f, const char *format, int width, double x);
+
+/* A probability in so many places, "0.03"; below 1e-16 "<1e-16", for no approximation of it holds there */
+void cli_print_p(FILE *f, int width, double p);
 /* Escape sequences, empty unless the table goes to a terminal */
 const char *cli_bold(const cli_common *c);
 const char *cli_plain(const cli_common *c);

@@ -1,4 +1,4 @@
-/* From a command line to a command's arguments; the options that every command has; help. */
+/* From a command line to a command's arguments; the options that every command has. */
 #include "core/cli.h"
 
 #include <stdlib.h>
@@ -21,7 +21,9 @@ static const cli_option common_options[] = {
     {"plot",    0,   OPT_STRING, COMMON(plot),    "FILE",
      "also draw the result: .svg, .png, .pdf, .html or .gp", .aside = 1, .writes = WRITES_TEXT},
     {"help",    'h', OPT_FLAG,   COMMON(help),    NULL,
-     "show this help"},
+     "show the options most used, and examples"},
+    {"help-all", 0,  OPT_FLAG,   COMMON(help_all), NULL,
+     "show this help: every option"},
     {0},
 };
 
@@ -216,7 +218,7 @@ int cli_parse(const cli_command *c, int argc, char **argv, void *args) {
         else
             common->inputs[common->input_count++] = argv[i];
     }
-    if (common->help) return EXIT_DONE;
+    if (common->help || common->help_all) return EXIT_DONE;
     if (common->threads < 0 || common->threads > 1024)
         return cli_error(EXIT_USAGE, "--threads: %d is not between 1 and 1024 (0: all processors)",
                          common->threads);
@@ -240,37 +242,4 @@ void cli_args_free(const cli_command *c, void *args) {
     free((void *)common->inputs);
     free((void *)common->given);
     cli_envelope_close(common);
-}
-
-/* ---- help ---- */
-
-static void describe(const cli_option *o, void *ctx) {
-    char left[64];
-    char optional[32];
-    const char *value = o->arg ? o->arg : "", *gap = o->arg && !o->bare ? " " : "";
-    if (o->bare) {
-        snprintf(optional, sizeof optional, "[=%s]", o->arg);
-        value = optional;
-    }
-    if (cli_is_short(o)) /* an option of one letter, such as -n */
-        snprintf(left, sizeof left, "-%c%s%s", o->letter, gap, value);
-    else if (o->letter)
-        snprintf(left, sizeof left, "-%c, --%s%s%s", o->letter, o->name, gap, value);
-    else
-        snprintf(left, sizeof left, "    --%s%s%s", o->name, gap, value);
-    fprintf(ctx, strlen(left) < 26 ? "  %-26s %s\n" : "  %s\n                             %s\n", left,
-            o->help);
-}
-
-void cli_help(const cli_command *c, FILE *f) {
-    const char *line = c->synopsis;
-    for (int first = 1; line; first = 0) {
-        size_t n = strcspn(line, "\n");
-        fprintf(f, "%s kspec%c%.*s\n", first ? "usage:" : "      ", c->apart ? '-' : ' ', (int)n, line);
-        line = line[n] ? line + n + 1 : NULL;
-    }
-    fprintf(f, "\n%s\n\n", c->description);
-    cli_each_option(c, describe, f);
-    if (c->verbs) fprintf(f, "\nThe options of one verb: kspec %s VERB -h", c->name);
-    if (!c->apart) fprintf(f, "\nSee also: man kspec-%.*s\n", (int)strcspn(c->name, " "), c->name);
 }

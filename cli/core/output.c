@@ -34,6 +34,15 @@ void cli_cell(FILE *f, const char *format, int width, double x) {
     fprintf(f, "  %*s", width, cell);
 }
 
+void cli_print_p(FILE *f, int width, double p) {
+    if (p < 1e-16)
+        fprintf(f, "%*s", width, "<1e-16");
+    else if (isfinite(p))
+        fprintf(f, "%*.2g", width, p);
+    else
+        fprintf(f, "%*s", width, "");
+}
+
 json_t *cli_real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 json_t *cli_reals(const double *x, size_t count) {

@@ -44,6 +44,7 @@ void cli_ranks_note(const char *text) {
     if (!ranks.message[0]) snprintf(ranks.message, sizeof ranks.message, "%s", text);
 }
 
+#if defined(__linux__) && !defined(KSPEC_PORTABLE)
 /* Ranks that run on the same processors share them: as many threads each as there are processors for it. */
 static kspec_status set_threads(void) {
     struct {
@@ -67,6 +68,9 @@ static kspec_status set_threads(void) {
     snprintf(text, sizeof text, "%d", threads > 0 ? threads : 1);
     return setenv("KSPEC_THREADS", text, 1) ? KSPEC_E_NOMEM : KSPEC_OK;
 }
+#else /* which processors a process may use is not known: the user sets KSPEC_THREADS */
+static kspec_status set_threads(void) { return KSPEC_OK; }
+#endif
 
 int cli_ranks_begin(char **argv) {
     kspec_error err;

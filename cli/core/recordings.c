@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST = 1000 };
 
@@ -42,6 +43,10 @@ static int add_line(cli_recordings *r, const char *path, size_t number, char *li
         if (!*word) return cli_error(EXIT_INPUT, "%s: line %zu has an empty word", path, number);
         words[count++] = word;
     }
+    for (size_t k = count > 1; k < count; k++) /* a list in a list might be itself */
+        if (words[k][0] == '@' && access(words[k], F_OK) != 0)
+            return cli_error(EXIT_INPUT, "%s: line %zu: %s: a list cannot contain a list", path, number,
+                             words[k]);
     return count == 1 ? add(r, NULL, words, 1) : add(r, words[0], words + 1, count - 1);
 }
 

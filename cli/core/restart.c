@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#if defined(__linux__) && !defined(KSPEC_PORTABLE)
+#include <sys/auxv.h>
+#endif
 
 /* How a process tells its successor which core it had */
 #define BEFORE "KSPEC_CORE_BEFORE"
@@ -27,6 +29,7 @@ static void learn_core_before(void) {
 }
 
 /* By its path the program keeps its name in ps(1); by the link it is found where its file was deleted. */
+#if defined(__linux__) && !defined(KSPEC_PORTABLE)
 static void start_again(char **argv) {
     static const char link[] = "/proc/self/exe";
     char path[PATH_MAX];
@@ -70,3 +73,11 @@ void cli_restart(char **argv) {
     unsetenv("OPENBLAS_CORETYPE");
     unsetenv(BEFORE);
 }
+#else /* how a program starts itself again is Linux's own */
+void cli_restart_limited(char **argv) { (void)argv; }
+
+void cli_restart(char **argv) {
+    (void)argv;
+    learn_core_before();
+}
+#endif

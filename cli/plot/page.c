@@ -5,13 +5,21 @@
 #include <string.h>
 
 static void put_escaped(FILE *to, const char *run, size_t n) {
-    for (size_t i = 0; i < n; i++) switch (run[i]) {
+    for (size_t i = 0, step; i < n; i += step) {
+        const size_t letter = cli_letter(run + i, n - i);
+        step = letter ? letter : 1;
+        switch (run[i]) {
         case '<': fputs("&lt;", to); break;
         case '>': fputs("&gt;", to); break;
         case '&': fputs("&amp;", to); break;
         case '"': fputs("&quot;", to); break;
-        default: fputc(run[i], to);
+        default: /* a byte of a file's name that is not UTF-8, and what a page cannot hold */
+            if (!letter || (cli_is_control(run + i, letter) && run[i] != '\n' && run[i] != '\t'))
+                fputc('?', to);
+            else
+                fwrite(run + i, 1, letter, to);
         }
+    }
 }
 
 static void put_run(FILE *to, const char *run, size_t n, char kind) {

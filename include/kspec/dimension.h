@@ -127,6 +127,12 @@ typedef struct {
     double signal_share, signal_share_std_error, signal_share_ci_low, signal_share_ci_high;
     size_t signal_count;
     kspec_signal **signal_columns;
+    /*
+     * How far rounding may have moved the dimension. The interval has room for it. Where the digits of
+     * doubles do not suffice, the sums are made in twice the digits, if they take no more than a few seconds;
+     * the call fails where rounding could still be more than m(1)^2 or m(2).
+     */
+    double rounding;
 } kspec_dimension_result;
 
 /*
@@ -183,6 +189,7 @@ typedef struct {
     /* Two-sided: how likely a larger difference would be if there were none. By Student's distribution, of
      * logarithms where both values are known better than to a factor of e: docs/dimension.md. */
     double p;
+    double rounding; /* how far rounding may have moved the value; NaN above order 2 */
 } kspec_difference;
 
 typedef struct {
@@ -207,6 +214,8 @@ typedef struct {
      * over all orders of the rows, by three moments. One-sided, since an alignment is not negative. With more
      * than two trials somewhat too large. NaN where not centred, or where the rows are not shared. */
     double alignment_p;
+    /* How far rounding may have moved the alignment; the interval has room for it. */
+    double alignment_rounding;
 } kspec_compare_result;
 
 /*
@@ -257,8 +266,14 @@ KSPEC_API kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspe
 KSPEC_API kspec_status kspec_accumulator_merge(kspec_accumulator *a, const kspec_accumulator *other,
                                                kspec_error *err);
 
-/* How many rows there are, and were left out for NaN (may be NULL) */
-KSPEC_API uint64_t kspec_accumulator_rows(const kspec_accumulator *a, uint64_t *omitted);
+/* What it is of, with its settings; the rows so far, and those left out for NaN */
+typedef struct {
+    size_t features, other_features;
+    kspec_center center;
+    kspec_sampled sampled;
+    uint64_t stream, rows, omitted;
+} kspec_accumulator_shape;
+KSPEC_API const kspec_accumulator_shape *kspec_accumulator_describe(kspec_accumulator *a);
 
 /* The dimension of the first matrix (0) or of the second (1), at any moment. Of two matrices, their
  * comparison paired by rows, without alignment_p; differences end at m(2), and their p are a little too

@@ -168,9 +168,9 @@ typedef struct {
     /* How many orders of rows and columns PATH or Kong-Valiant was averaged over; 0 without them. */
     int permutations;
     /* The dimensionality m(1)^2/m(2), both without bias as by kspec_dimension() whatever the estimators. NaN
-     * where the estimate of either is not positive, where nmax is 1 or rows or columns are too few, and where
-     * the square of m(1) is not known without bias: with both sides centred, and of ragged trials with
-     * columns centred. */
+     * where the estimate of either is not positive, or rounding may be more than it, where nmax is 1 or rows
+     * or columns are too few, and where the square of m(1) is not known without bias: with both sides
+     * centred, and of ragged trials with columns centred. */
     double participation_ratio;
     /* The share of m(1) that comes from the mean of each column, about 0 to 1. NaN where that is centred
      * away, but for groups of rows that differ in size. */
@@ -188,6 +188,8 @@ typedef struct {
     kspec_center center; /* which mean was removed */
     size_t doubt_count;  /* see kspec/doubt.h */
     kspec_doubt **doubts;
+    /* How far rounding may have moved the participation ratio, as in kspec_dimension_result. */
+    double participation_ratio_rounding;
 } kspec_moments_result;
 
 /*

@@ -128,6 +128,10 @@ typedef struct {
     size_t features, sample; /* q and r; 0 where they play no part */
     size_t draw_count;
     kspec_norm_draw **draws;
+    /* RFF_DEBIASED: 1 where its features are q/2 cosines and the sines of the same frequencies, which have
+     * the smaller variance where sigma is at least half the median distance of two rows (of at most 256); 0:
+     * q cosines with random phases. */
+    int paired;
 } kspec_norm_entry;
 
 typedef struct {

@@ -70,7 +70,8 @@ typedef struct {
         device; /* where products are made; eigenproblems, the fit and cross-validation are the host's */
     kspec_team *team; /* shares the work of any method out among processes; NULL: this one alone */
     /* FIT and MOMENTS: where to give the effective dimension sum_j lambda_j/(lambda_j + t), t_count numbers >
-     * 0. Default: the largest eigenvalue times 1, 0.1, 0.01 and 0.001. */
+     * 0. Default: the largest eigenvalue times 1, 0.1, 0.01 and 0.001. FIT gives NaN below 0.3
+     * times the last eigenvalue that is resolved, unless that is the last of all. */
     const double *t;
     size_t t_count;
 
@@ -132,15 +133,28 @@ typedef struct {
      * resolved. UNKNOWN and NaN also where rows and columns are centred. */
     kspec_evidence signal;
     double signal_z;
-    /* The exponent a of lambda_i ~ i^-a over the eigenvalues exponent_from ... exponent_to, every octave with
-     * the same weight. NaN, and 0 ... 0, where none is given and fewer than 8 are resolved. */
+    /* The exponent a of lambda_i ~ i^-a over the eigenvalues exponent_from ... exponent_to: minus the slope
+     * of the least-squares line of log lambda_i by log i with weights 1/i, so that every octave of i counts
+     * alike; and unweighted, as it is usually fitted, where the last octave has half the weight. NaN, and
+     * 0 ... 0, where no range is given and fewer than 8 are resolved. */
     double exponent, exponent_ci_low, exponent_ci_high;
+    double exponent_unweighted, exponent_unweighted_ci_low, exponent_unweighted_ci_high;
     size_t exponent_from, exponent_to;
     /* How many standard errors the n-th root of the fitted m(n) lies above that of the unbiased one (of the
-     * moments themselves where that is not positive); NaN for n = 1, and where there is no error bar. Beyond
-     * 3 one of the two is wrong, and every interval was widened: the eigenvalues' by `widened`, the gap
-     * between the n-th roots. Otherwise that is 1. */
+     * moments themselves where that is not positive); NaN where there is no error bar. For n = 1 in standard
+     * errors of the unbiased one, with one trial of fitted trace and noise together. Beyond 3 (1 at n = 1)
+     * one of the two is wrong, and every interval was widened: the eigenvalues' by `widened`, the largest gap
+     * between the n-th roots, or the factor by which the first eigenvalue exceeds the sample's own. Otherwise
+     * that is 1. */
     double *z, widened;
+    /* With trials: cross-validated eigenvalues of one split, as by CVPCA, min(P,Q) of them; otherwise, or
+     * beyond 4096, 0 and NULL. */
+    size_t crossed_count;
+    double *crossed;
+    /* By how much the relative variance of the columns' mean squares (of the mean of the trials) exceeds what
+     * Gaussian features of this spectrum would have. Above 1, gains or noise differ between columns, which
+     * one trial cannot tell apart. NaN where m(1) or m(2) is not positive. */
+    double columns_excess;
     /* The participation ratio of the fitted eigenvalues, its 95% interval, and z as above. */
     double participation_ratio, participation_ratio_ci_low, participation_ratio_ci_high;
     double participation_ratio_z;

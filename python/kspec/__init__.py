@@ -11,6 +11,7 @@ Each function is a command of the tool: the same options by the same names, the 
 from __future__ import annotations
 
 from . import generate, theory
+from ._accumulator import Accumulator
 from ._errors import (
     ArgumentError,
     Cancelled,
@@ -31,6 +32,7 @@ from ._results import (
     Compare,
     Config,
     Dimension,
+    Estimate,
     Learn,
     Moments,
     Norm,
@@ -44,9 +46,11 @@ from ._results import (
 )
 from ._smooth import smooth
 from ._tracker import Tracker, track
+from ._unbiased import jackknife, unbiased
 from ._wls import wls
 
 __all__ = [
+    "Accumulator",
     "ArgumentError",
     "Cancelled",
     "Compare",
@@ -54,6 +58,7 @@ __all__ = [
     "DataError",
     "Dimension",
     "Error",
+    "Estimate",
     "FileError",
     "KspecWarning",
     "Learn",
@@ -74,10 +79,12 @@ __all__ = [
     "gauss_newton",
     "generate",
     "gram",
+    "jackknife",
     "read",
     "smooth",
     "theory",
     "track",
+    "unbiased",
     "wls",
     *_commands,
 ]

@@ -376,6 +376,15 @@ def run_line(
     return outcome
 
 
+def finished(at: Any) -> Outcome:
+    """What a call of the tool's library gave, which reads no file"""
+    outcome, error = _take(at, False)
+    if error is not None:
+        raise error
+    assert outcome is not None
+    return outcome
+
+
 def _take(at: Any, files: bool) -> tuple[Outcome | None, Exception | None]:
     if not at:
         return None, error_of(h.KSPEC_E_NOMEM, "out of memory")

@@ -56,13 +56,16 @@ _OF_STATUS: dict[int, type[Error]] = {2: ArgumentError, 3: DataError}
 _FLAG = re.compile(r"(?<![\w./-])-(?:-([a-z][a-z0-9-]+)|([a-z])\b)(?: ([^\s()]+)(?=\)))?")
 
 
-def in_python(text: str) -> str:
-    """A sentence of the tool with Python's keywords for its flags: "(nan='omit-rows')"."""
+def in_python(text: str, long: bool = False) -> str:
+    """A sentence of the tool with Python's keywords for its flags: "(nan='omit-rows')". long: a table, in
+    which only long flags are flags, and words follow them."""
 
     def name(flag: re.Match[str]) -> str:
+        if long and flag[2]:
+            return flag[0]
         word = "output" if flag[2] == "o" else (flag[1] or flag[2]).replace("-", "_")
         word += "_" if keyword.iskeyword(word) else ""
-        return f"{word}={flag[3]!r}" if flag[3] else word
+        return word if not flag[3] else f"{word} {flag[3]}" if long else f"{word}={flag[3]!r}"
 
     return _FLAG.sub(name, text)
 

@@ -101,6 +101,19 @@ def _value(value: Any) -> Any:
 _ABSENT = {"float": math.nan, "Array": _frozen(np.empty(0)), "Table": Table(())}
 
 
+_ENVELOPE = ("schema", "kspec", "command", "command_line")
+
+
+def _scalars(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers and words among the keys of an object, without those of every object; null is NaN"""
+    kinds = (int, float, str, type(None))
+    return {
+        k: math.nan if v is None else v
+        for k, v in keys.items()
+        if isinstance(v, kinds) and k not in _ENVELOPE
+    }
+
+
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
 class Result:
     """What a call returns. Its attributes are the keys of the tool's JSON object; its text is the tool's
@@ -162,12 +175,11 @@ class Result:
         if longest:
             columns = {k: a for k, a in arrays.items() if len(a) == longest}
             return pd.DataFrame(columns, index=pd.RangeIndex(1, longest + 1))
-        flat = {k: v for k, v in self.to_dict().items() if isinstance(v, (int, float, str))}
-        return pd.DataFrame([flat])
+        return pd.DataFrame([_scalars(self.to_dict())])
 
     def plot(self, ax: Any = None) -> Any:
-        """Draws the picture of `kspec plot` by matplotlib: all panels, or on one `ax` the first. Returns the
-        axes."""
+        """Draws the picture of `kspec plot` by matplotlib. Without `ax` all panels are drawn, and an array of
+        their Axes is returned, of one panel, too; on an `ax` the first is drawn, and that is returned."""
         from ._plot import draw
 
         return draw([self], ax)
@@ -187,10 +199,10 @@ class Result:
         return [*super().__dir__(), *self.to_dict()]
 
     def __repr__(self) -> str:
-        return self._table.rstrip("\n")
+        return in_python(self._table.rstrip("\n"), long=True)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self._table)}</pre>"
+        return f"<pre>{html.escape(in_python(self._table, long=True))}</pre>"
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -208,6 +220,7 @@ class Moments(Result):
     participation_ratio_stderr: float
     participation_ratio_ci_low: float
     participation_ratio_ci_high: float
+    participation_ratio_rounding: float
     participation_ratio_naive: float
     dimension_centered: float
     center: str
@@ -233,6 +246,7 @@ class Dimension(Result):
     stderr: float
     ci_low: float
     ci_high: float
+    rounding: float
     naive: float
     curve: Table
     results: Table
@@ -253,20 +267,64 @@ class Dimension(Result):
 class Compare(Result):
     """The alignment of two kernels, and the differences of their dimensions and moments"""
 
-    _rows = "differences"
     center: str
     alignment: float
     alignment_stderr: float
     alignment_ci_low: float
     alignment_ci_high: float
+    alignment_rounding: float
     alignment_biased: float
     alignment_p: float
     dimension: float
     other_dimension: float
     differences: Table
 
+    def to_dataframe(self) -> Any:
+        """A row for each pair of matrices: their names, alignment, dimensions, and the differences with p."""
+        import pandas as pd
+
+        keys = self.to_dict()
+        rows = []
+        for pair in keys.get("results", [keys]):
+            row = {"first": pair["first"], "second": pair["second"], **_scalars(pair)}
+            for d in pair["differences"]:
+                of = f"m{d['n']}" if d["n"] else d["what"]
+                for key, name in (("value", ""), ("stderr", "_stderr"), ("p", "_p")):
+                    row[f"{of}_difference{name}"] = d[key]
+            rows.append(row)
+        return pd.DataFrame(rows)
+
     def __float__(self) -> float:
         return self.alignment
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class Estimate(Result):
+    """An unbiased estimate of a product of matrix entries, with its standard error and 95% interval"""
+
+    _rows = "axes"
+    expression: str
+    value: float
+    stderr: float
+    ci_low: float
+    ci_high: float
+    rounding: float
+    axes: Table
+    graphs: int
+    products: int
+    bytes: int
+    plan: str
+
+    def __float__(self) -> float:
+        return self.value
+
+    @classmethod
+    def _made(cls, keys: Mapping[str, Any]) -> Estimate:
+        """From numbers that are no command's own"""
+        interval = f"{keys['ci_low']:.4g} … {keys['ci_high']:.4g}"
+        table = f"{keys['value']:.6g} ± {keys['stderr']:.2g}, 95% interval {interval}"
+        finite = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in keys.items()}
+        return cls._of(Outcome(table, json.dumps({**finite, "doubts": [], "warnings": []})))
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)

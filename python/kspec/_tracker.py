@@ -15,13 +15,16 @@ class Tracker:
     """Records the dimension and the unbiased moments of matrices that change, each under a name.
 
     update(name, matrix) takes inputs x features, such as the activations of a layer on a fixed batch, as an
-    array of any framework. Both are centred: center is as in kspec.dimension(), True for rows. Moments are
-    of the matrix divided by its root mean square. Options go to kspec.moments().
+    array of any framework. Both are centred: center is as in kspec.dimension(), True for rows, and so is
+    sampled: "rows" where you have all units of a layer. Moments are of the matrix divided by its root mean
+    square. Options go to kspec.moments().
     """
 
-    def __init__(self, *, n: int = 4, center: bool | str = True, **options: Any) -> None:
+    def __init__(
+        self, *, n: int = 4, center: bool | str = True, sampled: str = "both", **options: Any
+    ) -> None:
         self._n = n
-        self._center: Any = center
+        self._both: Any = {"center": center, "sampled": sampled}
         self._options = {"normalize": True, **options}
         self.records: list[dict[str, Any]] = []
 
@@ -29,9 +32,9 @@ class Tracker:
         """Measures a matrix; step is the number of this name's updates before, unless it is given."""
         if step is None:
             step = sum(r["name"] == name for r in self.records)
-        dimension = f.dimension(matrix, center=self._center)
+        dimension = f.dimension(matrix, **self._both)
         shortest = min(dimension.rows, dimension.cols)
-        moments = f.moments(matrix, n=min(self._n, shortest), center=self._center, **self._options)
+        moments = f.moments(matrix, n=min(self._n, shortest), **self._both, **self._options)
         record = {
             "name": name,
             "step": step,
@@ -183,6 +186,7 @@ def track(model: Any, layers: Sequence[str], probe: Any, **options: Any) -> Any:
     """Follows layers of a PyTorch model while it learns: call .epoch() on what it returns whenever you like.
 
     layers are names of modules (model.named_modules()), probe a batch that stays the same. Hooks are set only
-    while the probe runs. Options are those of Tracker.
+    while the probe runs. Options are those of Tracker; all units of a layer are there, so that sampled is
+    "rows" unless it is given.
     """
-    return _Tracking(model, list(layers), probe, **options)
+    return _Tracking(model, list(layers), probe, **{"sampled": "rows", **options})

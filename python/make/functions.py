@@ -10,12 +10,13 @@ import json
 import keyword
 import pathlib
 import re
+import shlex
 import sys
 import textwrap
 
 # commands that have another form in Python, and options that have no use there
-LEFT_OUT = {"plot", "completion", "generate"}
-HIDDEN = {"json", "quiet", "help", "output", "plot", "label"}
+LEFT_OUT = {"plot", "completion", "generate", "estimate"}
+HIDDEN = {"json", "quiet", "help", "help-all", "output", "plot", "label"}
 # what the INPUTs are called
 INPUTS = {"compare": "*matrices", "wls fit": "y", "wls features": "psi", "wls decay": "x"}
 CLASSES: list[str] = []
@@ -86,12 +87,64 @@ def parameters(command, word):
         yield python_name(o), o
 
 
+# ---- help: what the tool says of its flags and files, in words of Python ----
+
+# the sentences about INPUT end a command's description
+_FILES = re.compile(r"^(INPUT is|A and B are INPUTs|@FILE is)\b.*", re.M | re.S)
+_SEVERAL = {
+    "x": "a list of them is trials of one matrix, a dict several matrices by their names",
+    "*matrices": "a list is trials of one matrix; or a dict of all matrices by their names",
+}
+
+
+def call_of(command, line):
+    """An example of the command line as a call: kspec.dimension("x.npy", axes="cols,rows")"""
+    by_flag = {f"--{o['name']}": o for o in command["options"]}
+    inputs, keywords, words = [], [], shlex.split(line)[1 + len(command["name"].split()) :]
+    while words:
+        word = words.pop(0)
+        if word not in by_flag:
+            inputs.append(json.dumps(word))
+            continue
+        value = True if by_flag[word]["type"] == "flag" else words.pop(0)
+        numeric = by_flag[word]["type"] in ("int", "size", "u64", "double")
+        text = value if numeric or value is True else json.dumps(value)
+        keywords.append(f"{python_name(by_flag[word])}={text}")
+    first = inputs if len(inputs) < 2 or command["name"] in INPUTS else [f"[{', '.join(inputs)}]"]
+    return f"kspec.{command['name'].replace(' ', '.')}({', '.join([*first, *keywords])})"
+
+
+def in_python(command, text):
+    """Text with calls for command lines, and keywords for flags: method='moments'"""
+    choices = {o["name"]: o["choices"] or [] for o in command["options"]}
+
+    def keyword_of(flag):
+        name, value = flag[1], flag[2]
+        word = python_name({"name": name})
+        if value in choices.get(name, []):
+            return f"{word}={value!r}"
+        return f"{word} {value}" if value else word
+
+    examples = [m.split("  ")[0] for m in re.findall(r"^    (kspec .*)$", text, re.M)]
+    calls = {e: call_of(command, e) for e in examples}
+    width = max(map(len, calls.values()), default=0)
+    for example, call in calls.items():
+        text = re.sub(re.escape(example) + " *", call.ljust(width) + "  ", text)
+    return re.sub(r"(?<![\w-])--([a-z][a-z-]*)(?: ([a-z0-9-]+)\b)?", keyword_of, text)
+
+
 def docstring(command, word, options):
     lines = [f"{command['summary'][:1].upper()}{command['summary'][1:]}." if command["summary"] else "", ""]
-    lines += [*command["description"].splitlines(), ""]
+    lines += [*in_python(command, _FILES.sub("", command["description"])).rstrip().splitlines(), ""]
     lines += ["Parameters", "----------"]
+    first = INPUTS.get(command["name"], "x")
+    if first in _SEVERAL and command["reads_input"]:
+        files = ".npy, .npz:key, .h5:/path, .mat:name, idx, text"
+        text = f"{first} : an array, DataFrame, or file's name ({files}); {_SEVERAL[first]}"
+        lines += textwrap.wrap(text, 108, subsequent_indent="    ")
     for name, o in options:
-        lines += textwrap.wrap(f"{name} : {o['help']}", 108, subsequent_indent="    ")
+        text = f"{name} : {in_python(command, o['help'])}"
+        lines += textwrap.wrap(text, 108, subsequent_indent="    ")
     lines += ["progress : True for a bar, or a function of the fraction done"]
     text = "\n".join(line.rstrip() for line in lines).strip()
     return text.replace("\\", "\\\\").replace('"""', "'''")

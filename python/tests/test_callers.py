@@ -4,6 +4,7 @@ inside calls. The answer is exact, or an error that says what is wrong."""
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -370,3 +371,43 @@ def test_dimensions_of_real_xarray(x: Any) -> None:
     a = xarray.DataArray(x.T, dims=("cols", "rows"), coords={"cols": [f"c{j}" for j in range(30)]})
     assert kspec.dimension(a).dimension == kspec.dimension(x).dimension
     assert _arrays.by_dims(a)[1] == [f"c{j}" for j in range(30)]
+
+
+# ---- results, pictures and help, in Python's terms ----
+
+
+def test_a_frame_has_a_row_for_each_pair(x: Any) -> None:
+    pytest.importorskip("pandas")
+    three = kspec.compare({"a": x, "b": x[:, ::2], "c": x[:, 1::2]})
+    frame = three.to_dataframe()
+    assert list(zip(frame["first"], frame["second"])) == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert frame["alignment"].tolist() == three.results["alignment"].tolist()
+    two = kspec.compare({"b": x[:, ::2], "c": x[:, 1::2]})
+    row = two.to_dataframe()
+    assert len(row) == 1 and row["alignment"][0] == frame["alignment"][2]
+    assert row["m1_difference_p"][0] == two.differences[1]["p"]
+    assert not {"schema", "command", "command_line"} & set(frame.columns)
+
+
+def test_plots_return_axes(x: Any) -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    for result in (kspec.dimension(x), kspec.spectrum(x), kspec.compare(x[:, ::2], x[:, 1::2])):
+        axes = result.plot()
+        assert isinstance(axes, np.ndarray) and all(isinstance(a, plt.Axes) for a in axes)
+        ax = plt.figure().add_subplot()
+        assert result.plot(ax=ax) is ax
+    plt.close("all")
+
+
+def test_help_speaks_python() -> None:
+    for module in (kspec, kspec.wls, kspec.theory):
+        for name in dir(module):
+            text = getattr(getattr(module, name), "__doc__", None) or ""
+            if not name.startswith("_") and callable(getattr(module, name)):
+                assert not re.search(r"(?<![\w-])--[a-z]|    kspec [a-z]|@FILE", text), name
+    assert 'kspec.dimension("x.npy", axes="cols,rows,trials")' in (kspec.dimension.__doc__ or "")
+    assert "method='moments'" in (kspec.spectrum.__doc__ or "")
+
+
+def test_tables_speak_python(x: Any) -> None:
+    assert "method moments (as rank implies)" in str(kspec.spectrum(x, rank=5))

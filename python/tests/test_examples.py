@@ -35,7 +35,14 @@ def test_notebook(monkeypatch: Any, tmp_path: Any) -> None:
     assert any("participation ratio" in s for s in shown) and len(names["axes"]) >= 1
 
 
-@pytest.mark.parametrize("name, words", [("activations.py", "epoch 1000"), ("ridge_curve.py", "predicted")])
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("activations.py", "epoch 1000"),
+        ("ridge_curve.py", "predicted"),
+        ("random_feature_ridge.py", "breast cancer"),
+    ],
+)
 def test_example(name: str, words: str, tmp_path: Any) -> None:
     if "ridge" in name:
         pytest.importorskip("sklearn")

@@ -30,6 +30,11 @@ typedef struct {
  */
 KSPEC_API kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec_borrowed *arrays,
                                             const kspec_progress *progress);
+/*
+ * The same of the rows that an accumulator has had: what `dimension` tells of its matrix, or `compare` of its
+ * two. It reads nothing and reports no progress.
+ */
+KSPEC_API kspec_tool_result *kspec_tool_accumulated(kspec_accumulator *rows);
 KSPEC_API void kspec_tool_free(kspec_tool_result *result);
 
 /*

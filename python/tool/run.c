@@ -43,15 +43,15 @@ static int report(void *ctx, double fraction) {
     return p->to->report(p->to->ctx, fraction);
 }
 
-kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec_borrowed *arrays,
-                                  const kspec_progress *progress) {
+static kspec_tool_result *run(int argc, const char *const *argv, const kspec_borrowed *arrays,
+                              const kspec_progress *progress, kspec_accumulator *rows) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, cli_memory_watch);
     kspec_tool_result *r = calloc(1, sizeof *r);
     if (!r) return NULL;
     paced pace = {progress, cli_now()};
     const kspec_progress rarely = {progress && progress->report ? report : NULL, &pace};
-    const cli_host host = {r, keep_error, keep_code, keep_result, rarely, .shows = 1};
+    const cli_host host = {r, keep_error, keep_code, keep_result, rarely, .shows = 1, .accumulator = rows};
     const cli_call outer = cli_call_begin(&host);
     kspec_borrowed mine = arrays ? *arrays : (kspec_borrowed){0};
     mine.copies = 1;
@@ -64,6 +64,24 @@ kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec
     if (r->message && (r->status || r->json)) return r;
     kspec_tool_free(r);
     return NULL;
+}
+
+kspec_tool_result *kspec_tool_run(int argc, const char *const *argv, const kspec_borrowed *arrays,
+                                  const kspec_progress *progress) {
+    return run(argc, argv, arrays, progress, NULL);
+}
+
+kspec_tool_result *kspec_tool_accumulated(kspec_accumulator *rows) {
+    static const char *const sampled[] = {
+        [KSPEC_SAMPLED_BOTH] = "both", [KSPEC_SAMPLED_ROWS] = "rows", [KSPEC_SAMPLED_COLS] = "cols"};
+    const kspec_accumulator_shape *s = kspec_accumulator_describe(rows);
+    const int two = s->other_features > 0;
+    const char *words[6] = {two ? "compare" : "dimension", two ? "first" : "rows"};
+    int count = 2;
+    if (two) words[count++] = "second";
+    if (s->sampled != KSPEC_SAMPLED_BOTH) words[count++] = "--sampled", words[count++] = sampled[s->sampled];
+    if (s->center == KSPEC_CENTER_NONE) words[count++] = "--center=none";
+    return run(count, words, NULL, NULL, rows);
 }
 
 void kspec_tool_free(kspec_tool_result *result) {

@@ -166,8 +166,16 @@ static const kind kinds[] = {
         {"z"}},
     [KSPEC_DOUBT_FIT_DISAGREES] = {WARNING, "fit-disagrees",
         "the fitted m({order}) = {fitted} and the unbiased one, {moment}, differ by {z:2} standard errors: "
-        "all intervals are widened; compare moments",
+        "all intervals are widened; {what}",
         {"order", "fitted", "moment", "z"}, "method", "moments"},
+    [KSPEC_DOUBT_ABOVE_SAMPLE] = {WARNING, "above-sample",
+        "the first eigenvalue, {eigenvalue}, is above the sample's own, {sample}, which is too large on "
+        "average: all intervals are widened{what}",
+        {"eigenvalue", "sample"}},
+    [KSPEC_DOUBT_UNEVEN_COLUMNS] = {WARNING, "uneven-columns",
+        "the columns' mean squares differ by more than the spectrum explains (relative variance {excess:2} "
+        "too much): {what}",
+        {"excess"}},
     [KSPEC_DOUBT_NOISE_DISAGREES] = {WARNING, "noise-disagrees",
         "noise {noise} is given, but the trials differ by noise of {of_trials}",
         {"noise", "of_trials"}, "noise"},
@@ -250,6 +258,15 @@ static const kind kinds[] = {
         "columns say hardly anything about the target",
         {"best", "mean"}},
 
+    [KSPEC_DOUBT_DRAWS_DIFFER] = {WARNING, "draws-differ",
+        "the predicted {what} error is {ratio:3} times the mean of {draws} draws (standard error {error:%}), "
+        "the largest of the differences above 10% at {points} points: use the measured errors",
+        {"ratio", "draws", "error", "points"}},
+    [KSPEC_DOUBT_UNCHECKED] = {WARNING, "unchecked",
+        "{points} points are theory alone, which no draws have checked; for {small} of them lambda is so "
+        "small that the theory may be tens of percent off",
+        {"points", "small"}, "empirical"},
+
     [KSPEC_DOUBT_REAL_DATA] = {WARNING, "real-data",
         "the data are real, and the modes e^(ikx), k >= 0, cannot follow them: they leave an imaginary part; "
         "use a real basis"},
@@ -259,6 +276,11 @@ static const kind kinds[] = {
     [KSPEC_DOUBT_TOO_FEW_FUNCTIONS] = {WARNING, "too-few-functions",
         "{functions} functions may be too few: the last of them stands above the noise; learn more",
         {"functions"}, "p"},
+
+    [KSPEC_DOUBT_ESTIMATE_ROUNDING] = {WARNING, "estimate-rounding",
+        "rounding may have moved the value by {rounding:2}, more than a tenth of its {what}: terms of the "
+        "expression nearly cancel; centre axes whose mean is large",
+        {"rounding"}, "center"},
 };
 /* clang-format on */
 enum { KINDS = sizeof kinds / sizeof *kinds };

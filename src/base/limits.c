@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 enum { PATH = 4096, LINE = 512 };
 
@@ -90,7 +91,10 @@ static size_t resource_leaves(const char *root, int resource, const char *key) {
 
 size_t ks_limits_available(const char *root) {
     size_t kib, bytes = SIZE_MAX;
-    if (read_number(root, "/proc", "meminfo", "MemAvailable:", &kib)) bytes = ks_size(kib, 1024);
+    if (read_number(root, "/proc", "meminfo", "MemAvailable:", &kib))
+        bytes = ks_size(kib, 1024);
+    else if (!*root && sysconf(_SC_PHYS_PAGES) > 0) /* not Linux: what there is, in use or not */
+        bytes = ks_size((size_t)sysconf(_SC_PHYS_PAGES), (size_t)sysconf(_SC_PAGESIZE));
     bytes = least(bytes, control_groups(root));
     bytes = least(bytes, resource_leaves(root, RLIMIT_AS, "VmSize:"));
     return least(bytes, resource_leaves(root, RLIMIT_DATA, "VmData:"));

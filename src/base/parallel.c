@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { MAX_THREADS = 1024 };
 
@@ -19,8 +20,12 @@ int kspec_default_threads(void) {
     const char *env = getenv("KSPEC_THREADS");
     long n = env ? strtol(env, NULL, 10) : 0;
     if (n <= 0) {
-        cpu_set_t set;
+#if defined(__linux__) && !defined(KSPEC_PORTABLE)
+        cpu_set_t set; /* those that this process may use */
         n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+#else
+        n = sysconf(_SC_NPROCESSORS_ONLN);
+#endif
     }
     return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (int)n;
 }

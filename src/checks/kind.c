@@ -13,21 +13,23 @@ static int near(double a, double b) { return fabs(a - b) <= 1e-6 * (fabs(a) + fa
 static const char *kind_of(const kspec_matrix *m) {
     const size_t n = m->rows;
     int ones = 1, zeros = 1, products = 1, plain = 1;
+    double most = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++) {
             const double x = ks_at(m, i, j);
             if (!near(x, ks_at(m, j, i))) return NULL;
             products &= x * x <= ks_at(m, i, i) * ks_at(m, j, j) * (1 + 1e-6);
             plain &= x >= 0;
+            most = fmax(most, fabs(x));
         }
     for (size_t i = 0; i < n; i++) {
         ones &= near(ks_at(m, i, i), 1);
-        zeros &= ks_at(m, i, i) == 0;
+        zeros &= fabs(ks_at(m, i, i)) <= 1e-6 * most; /* 1 less a correlation of 1 is not 0 */
     }
     return ones && products     ? "a correlation matrix (symmetric, ones on its diagonal)"
            : zeros && plain     ? "a matrix of distances (symmetric, zeros on its diagonal)"
            : products && !zeros ? "a Gram or covariance matrix (symmetric, with a dominant diagonal)"
-                                : "symmetric, as no data are";
+                                : "a table of pairs (symmetric, as no data are)";
 }
 
 /* ---- trials ---- */

@@ -132,13 +132,12 @@ kspec_status ks_placement_open(ks_placement *p, kspec_device want, kspec_error *
     return KSPEC_OK;
 }
 
-kspec_status ks_placement_decide(ks_placement *p, double work, const char *refused, int threads,
-                                 kspec_error *err) {
+kspec_status ks_placement_decide(ks_placement *p, double work, const char *refused, kspec_error *err) {
     int found;
     if (p->want == KSPEC_DEVICE_CPU || p->unusable) return KSPEC_OK;
     if (p->want != KSPEC_DEVICE_AUTO || p->device)
         return refused ? ks_placement_refuse(p, refused, err) : KSPEC_OK;
-    if (work < SECONDS * RATE * threads) {
+    if (work < SECONDS * RATE * kspec_default_threads()) {
         snprintf(p->why, sizeof p->why, "the work is small: starting a GPU would not pay");
     } else if (refused) {
         return ks_placement_refuse(p, refused, err);

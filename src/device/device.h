@@ -65,12 +65,11 @@ kspec_status ks_placement_open(ks_placement *p, kspec_device want, kspec_error *
 kspec_device ks_device_of_rank(kspec_device want, const kspec_team *team);
 
 /*
- * Under AUTO, and where none is open: opens a GPU where `work` multiply-adds take so much longer on `threads`
- * threads that starting
- * it pays. `refused`: what of this call a GPU does not have, or NULL.
+ * Under AUTO, and where none is open: opens a GPU where `work` multiply-adds take so much longer on all
+ * processors that starting it pays: a call's own number of threads does not decide it, for a GPU's last bits
+ * are its own. `refused`: what of this call a GPU does not have, or NULL.
  */
-kspec_status ks_placement_decide(ks_placement *p, double work, const char *refused, int threads,
-                                 kspec_error *err);
+kspec_status ks_placement_decide(ks_placement *p, double work, const char *refused, kspec_error *err);
 
 /* The open GPU does not have `what`, or has fewer bytes: a failure, or under AUTO the processor's */
 kspec_status ks_placement_refuse(ks_placement *p, const char *what, kspec_error *err);

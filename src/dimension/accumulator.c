@@ -95,9 +95,11 @@ void kspec_accumulator_close(kspec_accumulator *a) {
     ks_free(a);
 }
 
-uint64_t kspec_accumulator_rows(const kspec_accumulator *a, uint64_t *omitted) {
-    if (omitted) *omitted = a ? a->omitted : 0;
-    return a ? a->sums.n + a->held : 0;
+const kspec_accumulator_shape *kspec_accumulator_describe(kspec_accumulator *a) {
+    if (!a) return NULL;
+    a->shape = (kspec_accumulator_shape){a->sums.cols[0], a->sums.cols[1],     a->o.center, a->o.sampled,
+                                         a->o.stream,     a->sums.n + a->held, a->omitted};
+    return &a->shape;
 }
 
 /* ---- rows ---- */

@@ -18,6 +18,7 @@ struct kspec_accumulator {
     /* the streams that its rows come from, its own first */
     uint64_t *streams;
     size_t stream_count;
+    kspec_accumulator_shape shape; /* as last described */
     ks_arena arena;
 };
 

@@ -18,6 +18,7 @@ typedef struct {
     ks_second second[2];
     double population[2][2]; /* rows and columns of either */
     double *cross;
+    ks_lost lost;
     ks_arena arena;
 } estimates;
 
@@ -62,7 +63,7 @@ static kspec_status set_cross(const kspec_accumulator *a, estimates *e, kspec_er
     e->cross = ks_arena_zalloc(&e->arena, 1 + P + Q + R, sizeof(double));
     if (!e->cross) return ks_nomem(err, "leave-one-out estimates", e->arena.failed);
     ks_cross_add(&e->sums[2], a->sums.n, ks_centred(a->o.center), e->population[0][0], whole, P, Q, R, 1,
-                 e->cross);
+                 e->cross, &e->lost);
     return KSPEC_OK;
 }
 
@@ -110,7 +111,7 @@ kspec_status kspec_accumulator_dimension(kspec_accumulator *a, int which, kspec_
     if (!st) {
         ks_dimensionality d;
         r->P = a->sums.n, r->Q = a->sums.cols[which], r->trials = 1, r->center = a->o.center;
-        r->cycles = 1, r->mean_share = NAN;
+        r->cycles = 1, r->mean_share = r->signal_z = NAN;
         r->signal_share = r->signal_share_std_error = r->signal_share_ci_low = r->signal_share_ci_high = NAN;
         describe(&r->device);
         st = ks_dimension_set(&e.second[which], &d, r, &e.arena, err);
@@ -138,7 +139,7 @@ static kspec_status set_comparison(const kspec_accumulator *a, estimates *e, ksp
     const ks_two_matrices both = {&o, {NULL, NULL}, {&e->second[0], &e->second[1]}};
     const ks_run run = {.threads = a->threads, .to = 1};
     kspec_status st = ks_differences_make(&run, &both, r, &e->arena, err);
-    if (!st) st = ks_alignment_set(&e->second[0], &e->second[1], e->cross, 0, r, &e->arena, err);
+    if (!st) st = ks_alignment_set(&e->second[0], &e->second[1], e->cross, &e->lost, 0, r, &e->arena, err);
     if (!st && e->second[0].own > 0 && e->second[1].own > 0)
         r->alignment_biased = e->sums[2].whole / sqrt(e->second[0].own) / sqrt(e->second[1].own);
     static const char *const names[2] = {"the first matrix", "the second matrix"};

@@ -5,8 +5,9 @@
 #include "moments/second.h"
 
 /*
- * Sets it, unless a second moment is not positive. cross: as ks_cross_make() gives it. grouped: leaving out
- * has few degrees of freedom.
+ * Sets it, unless a second moment is not positive. cross, lost: as ks_cross_make() gives them. grouped:
+ * leaving out has few degrees of freedom.
  */
-kspec_status ks_alignment_set(const ks_second *a, const ks_second *b, const double *cross, int grouped,
-                              kspec_compare_result *r, ks_arena *arena, kspec_error *err);
+kspec_status ks_alignment_set(const ks_second *a, const ks_second *b, const double *cross,
+                              const ks_lost *lost, int grouped, kspec_compare_result *r, ks_arena *arena,
+                              kspec_error *err);

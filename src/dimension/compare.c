@@ -141,12 +141,17 @@ static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
            last = ks_run_part(whole, 0.8, 1);
     kspec_status st = ks_second_make(&first, &j->first, j->o.splits, j->o.seed, &j->one, &j->arena, err);
     if (!st) st = ks_second_make(&second, &j->second, j->o.splits, j->o.seed, &j->two, &j->arena, err);
+    if (!st) st = ks_second_check(&j->one, "the first matrix", err);
+    if (!st) st = ks_second_check(&j->two, "the second matrix", err);
     const ks_two_matrices both = {&j->o, {&j->first, &j->second}, {&j->one, &j->two}};
     if (!st) st = ks_differences_make(&third, &both, r, &j->arena, err);
     if (st || j->o.paired != KSPEC_PAIRED_ROWS) return st;
     double *cross, own;
-    st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &own, &j->arena, err);
-    if (!st) st = ks_alignment_set(&j->one, &j->two, cross, j->first.rows.of != NULL, r, &j->arena, err);
+    ks_lost lost;
+    st = ks_cross_make(&fourth, &j->first, &j->second, j->o.splits, j->o.seed, &cross, &lost, &own, &j->arena,
+                       err);
+    if (!st)
+        st = ks_alignment_set(&j->one, &j->two, cross, &lost, j->first.rows.of != NULL, r, &j->arena, err);
     if (!st) st = set_p(j, &last, cross[0], &r->alignment_p, err);
     return st ? st : biased_alignment(j, &last, own, &r->alignment_biased, err);
 }
@@ -165,9 +170,7 @@ static kspec_status decide(job *j, ks_placement *placement, kspec_error *err) {
         ks_load_sums(&l, t[0]->P, t[0]->Q, t[1]->Q, t[0]->count > 1 || t[1]->count > 1,
                      ks_trials_splits(t[t[1]->split], j->o.splits));
     const int grouped = j->first.rows.of || j->second.rows.of;
-    return st ? st
-              : ks_where_second(placement, &l, grouped ? "a comparison of groups" : NULL, j->run.threads,
-                                err);
+    return st ? st : ks_where_second(placement, &l, grouped ? "a comparison of groups" : NULL, err);
 }
 
 static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err) {
@@ -181,7 +184,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         r->P = t->P, r->Q = t->Q, r->other_P = u->P, r->other_Q = u->Q;
         r->trials = t->count, r->other_trials = u->count, r->center = j->o.center, r->paired = j->o.paired;
         r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
-        r->alignment_biased = r->alignment_p = NAN;
+        r->alignment_biased = r->alignment_p = r->alignment_rounding = NAN;
         r->groups = j->first.rows.of ? j->first.rows.count : 0, r->block = j->block[0];
         ks_placement_describe(placement, &r->device);
         st = compute(j, r, err);

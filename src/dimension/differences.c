@@ -15,39 +15,44 @@ enum { HIGHEST = KS_HIGHER_MOST, USUAL = 2 };
 
 /*
  * Of one matrix, or of a part of it: 1 + P + Q values each (from all, without each row, without each
- * column) in units of the data, of m(1)^2 and of m(1), m(2), ... by their order. of[0] is the dimension.
+ * column), of m(1)^2 and of m(1), m(2), ... by their order, in units of 2^unit of the data, the same for all.
+ * of[0] is the dimension. `lost`: what rounding may have done to the values of all.
  */
 typedef struct {
     size_t P, Q;
     double rows; /* how many there are, of which P are left out */
     /* by side: what sampling leaves of the variance, as in ks_second */
     double share[2];
-    double *square, *of[1 + HIGHEST];
+    double *square, *of[1 + HIGHEST], lost[1 + HIGHEST];
     int highest;
 } lists;
 
 static size_t length(const lists *l) { return 1 + l->P + l->Q; }
 
-static kspec_status list_second(const ks_second *s, lists *l, ks_arena *arena, kspec_error *err) {
+static kspec_status list_second(const ks_second *s, int unit, lists *l, ks_arena *arena, kspec_error *err) {
     *l = (lists){.P = s->P, .Q = s->Q, .rows = s->rows, .share = {s->share[0], s->share[1]}, .highest = 2};
-    size_t count = length(l);
+    const size_t count = length(l);
+    const int e = s->exponent - unit;
+    double spread, bias;
     l->square = ks_arena_alloc(arena, count, sizeof(double));
     for (int n = 0; n <= 2; n++) l->of[n] = ks_arena_alloc(arena, count, sizeof(double));
     if (arena->failed) return ks_nomem(err, "the differences", arena->failed);
     ks_log_ratios(s, l->of[0]);
     for (size_t k = 0; k < count; k++) {
         l->of[0][k] = exp(l->of[0][k]);
-        l->of[1][k] = ldexp(s->trace[k], 2 * s->exponent);
-        l->of[2][k] = ldexp(s->moment[k], 4 * s->exponent);
-        l->square[k] = ldexp(s->square[k], 4 * s->exponent);
+        l->of[1][k] = ldexp(s->trace[k], 2 * e);
+        l->of[2][k] = ldexp(s->moment[k], 4 * e);
+        l->square[k] = ldexp(s->square[k], 4 * e);
     }
+    l->lost[0] = ks_ratio_lost(s, &spread, &bias) * ks_ratio(s->square[0], s->moment[0]);
+    l->lost[1] = ldexp(s->lost[0].all, 2 * e), l->lost[2] = ldexp(s->lost[2].all, 4 * e);
     l->of[0][0] = ks_ratio(s->square[0], s->moment[0]); /* to the last bit that of kspec_dimension() */
     return KSPEC_OK;
 }
 
 static ks_higher higher_of(const kspec_compare_opts *o) {
-    return (ks_higher){o->nmax,    o->splits,          o->seed,           o->team,
-                       o->sampled, o->population_rows, o->population_cols};
+    return (ks_higher){
+        o->nmax, o->splits, o->seed, o->team, o->sampled, o->population_rows, o->population_cols, 0};
 }
 
 kspec_status ks_differences_load(const kspec_compare_opts *o, const ks_measured *m, ks_load *l,
@@ -173,8 +178,9 @@ static int have_quarters(const ks_two_matrices *of) {
     return 1;
 }
 
-static kspec_status list_quarters(const ks_run *run, const ks_two_matrices *of, lists part[QUARTERS][2],
-                                  pair_of_lists *pairs, ks_arena *arena, kspec_error *err) {
+static kspec_status list_quarters(const ks_run *run, const ks_two_matrices *of, int unit,
+                                  lists part[QUARTERS][2], pair_of_lists *pairs, ks_arena *arena,
+                                  kspec_error *err) {
     kspec_status st = KSPEC_OK;
     for (int q = 0; q < QUARTERS && !st; q++)
         for (int k = 0; k < 2 && !st; k++) {
@@ -185,7 +191,7 @@ static kspec_status list_quarters(const ks_run *run, const ks_two_matrices *of, 
             st = open_quarter(of->matrix[k], (size_t)q / 2, (size_t)q % 2, &m, arena, err);
             m.ratio_unused = 1;
             if (!st) st = ks_second_make(&each, &m, of->o->splits, of->o->seed, &s, arena, err);
-            if (!st) st = list_second(&s, &part[q][k], arena, err);
+            if (!st) st = list_second(&s, unit, &part[q][k], arena, err);
         }
     for (int q = 0; q < QUARTERS && !st; q++)
         st = open_pair(&pairs[q], of->o->paired, &part[q][0], &part[q][1], arena, err);
@@ -198,7 +204,7 @@ static kspec_status list_quarters(const ks_run *run, const ks_two_matrices *of, 
 typedef struct {
     lists all[2], part[QUARTERS][2];
     pair_of_lists whole, quarter[QUARTERS];
-    int highest, quarters;
+    int highest, quarters, unit;
 } material;
 
 static kspec_status gather(const ks_run *run, const ks_two_matrices *of, material *m, ks_arena *arena,
@@ -207,16 +213,20 @@ static kspec_status gather(const ks_run *run, const ks_two_matrices *of, materia
     *m = (material){.highest = of->o->nmax ? of->o->nmax : USUAL, .quarters = have_quarters(of)};
     ks_higher how = higher_of(of->o);
     how.nmax = m->highest;
+    m->unit = of->second[0]->exponent;
+    if (of->second[1]->exponent > m->unit) m->unit = of->second[1]->exponent;
+    how.unit = m->unit;
     for (int k = 0; k < 2 && !st; k++) {
         ks_run each = ks_run_part(run, 0.3 * k, 0.3 * (k + 1));
-        st = list_second(of->second[k], &m->all[k], arena, err);
+        st = list_second(of->second[k], m->unit, &m->all[k], arena, err);
         if (!st && m->highest > 2)
             st = ks_higher_make(&each, &how, of->matrix[k], m->all[k].of, &m->all[k].highest, arena, err);
+        for (int n = 3; n <= HIGHEST; n++) m->all[k].lost[n] = NAN;
         if (!st && m->all[k].highest < m->highest) m->highest = m->all[k].highest;
     }
     ks_run rest = ks_run_part(run, 0.6, 1);
     if (!st) st = open_pair(&m->whole, of->o->paired, &m->all[0], &m->all[1], arena, err);
-    if (!st && m->quarters) st = list_quarters(&rest, of, m->part, m->quarter, arena, err);
+    if (!st && m->quarters) st = list_quarters(&rest, of, m->unit, m->part, m->quarter, arena, err);
     return st;
 }
 
@@ -243,7 +253,9 @@ static ks_spread plain_spread(const material *m, int n) {
 static void set_difference(const material *m, int n, kspec_difference *d) {
     double *const *x = m->whole.x;
     ks_spread s = plain_spread(m, n);
-    *d = (kspec_difference){n ? "moment" : "dimension", n, x[0][0] - x[1][0], sqrt(s.variance), NAN};
+    const int e = 2 * n * m->unit;
+    *d = (kspec_difference){n ? "moment" : "dimension", n,   ldexp(x[0][0] - x[1][0], e),
+                            ldexp(sqrt(s.variance), e), NAN, ldexp(m->all[0].lost[n] + m->all[1].lost[n], e)};
     if (!(d->std_error >= 0)) return;
     int logs = take_logs(&m->all[0], n, x[0]) && take_logs(&m->all[1], n, x[1]);
     s = logs ? spread_of(&m->whole) : plain_spread(m, n);

@@ -67,9 +67,10 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
 
 kspec_status ks_dimension_set(const ks_second *s, ks_dimensionality *d, kspec_dimension_result *r,
                               ks_arena *arena, kspec_error *err) {
-    kspec_status st = ks_ratio_errors(s, d, arena, err);
+    kspec_status st = ks_second_check(s, "the matrix", err);
+    if (!st) st = ks_ratio_errors(s, d, arena, err);
     if (st) return st;
-    r->naive = s->naive;
+    r->naive = s->naive, r->rounding = d->rounding;
     r->trace = ldexp(s->trace[0], 2 * s->exponent);
     r->trace_squared = ldexp(s->square[0], 4 * s->exponent);
     r->second_moment = ldexp(s->moment[0], 4 * s->exponent);
@@ -284,7 +285,7 @@ static kspec_status set_populations(kspec_dimension_opts *o, const kspec_matrix 
 }
 
 /* A curve's parts are smaller, but up to 16 of a size. */
-static kspec_status decide(const call *c, ks_placement *placement, int threads, kspec_error *err) {
+static kspec_status decide(const call *c, ks_placement *placement, kspec_error *err) {
     const kspec_dimension_opts *o = c->o;
     ks_load l = {0};
     if (c->phi && c->ntrials)
@@ -295,7 +296,7 @@ static kspec_status decide(const call *c, ks_placement *placement, int threads, 
                            o->pairwise                      ? "dimension with missing entries"
                            : o->row_groups || o->col_groups ? "dimension of groups"
                                                             : NULL,
-                           threads, err);
+                           err);
 }
 
 static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err) {
@@ -307,7 +308,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     kspec_dimension_result *r = NULL;
     kspec_status st = ks_run_init(&run, o->threads, o->progress, err);
     run.team = o->team;
-    if (!st) st = decide(c, placement, run.threads, err);
+    if (!st) st = decide(c, placement, err);
     run.device = placement->device;
     if (!st && !(r = ks_result_new(sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
     if (!st && !(st = ks_blas_enter(run.threads, err))) {

@@ -76,7 +76,7 @@ kspec_status ks_higher_make(const ks_run *run, const ks_higher *how, const ks_me
         for (int k = 3; k <= task->last && !st; k++) {
             double *x = of[k], *rows = sum.rows + (size_t)(k - 1) * t.P,
                    *cols = sum.cols + (size_t)(k - 1) * t.Q;
-            int e = 2 * k * t.exponent;
+            int e = 2 * k * (t.exponent - how->unit);
             x[0] = ldexp(sum.m[k - 1], e);
             for (size_t i = 0; i < t.P; i++) x[1 + i] = ldexp(rows[i], e);
             for (size_t a = 0; a < t.Q; a++) x[1 + t.P + a] = ldexp(cols[a], e);

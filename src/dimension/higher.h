@@ -13,6 +13,7 @@ typedef struct {
     kspec_team *team;
     kspec_sampled sampled;
     uint64_t population_rows, population_cols;
+    int unit; /* of values: m(n) in 2^(2 n unit) */
 } ks_higher;
 
 /* Adds what they take. */

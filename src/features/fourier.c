@@ -79,13 +79,14 @@ kspec_status ks_fourier_draw(ks_fourier *f, const ks_kernel *kernel, size_t p, s
     const kspec_kernel kind = kernel->kind;
     const int normal = kind == KSPEC_KERNEL_GAUSSIAN || kind == KSPEC_KERNEL_MATERN;
     const int orthogonal = kernel->frequencies == KSPEC_FREQUENCIES_ORTHOGONAL;
-    const size_t different = orthogonal ? (q + 1) / 2 : q;
+    const int paired = orthogonal || kernel->paired;
+    const size_t different = paired ? (q + 1) / 2 : q;
     (normal ? kspec_random_normal : kspec_random_uniform)(seed, ks_stream(KS_STREAM_FREQUENCIES, draw), 0,
                                                           different * p, f->W);
     for (size_t j = 0; j < different && orthogonal; j += p)
         make_orthogonal(f->W + j * p, different - j < p ? different - j : p, p);
     if (kind == KSPEC_KERNEL_MATERN) scale_by_student(f->W, kernel->nu, p, different, seed, draw);
-    if (orthogonal) make_pairs(f);
+    if (paired) make_pairs(f);
     for (size_t k = 0; k < count; k++) {
         double w = f->W[k], u = w - 0.5; /* distribution functions, inverted */
         if (kind == KSPEC_KERNEL_LAPLACE) w = tan(TURN / 2 * u);

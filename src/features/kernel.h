@@ -8,6 +8,7 @@ typedef struct {
     kspec_kernel kind;
     double nu; /* of MATERN */
     kspec_frequencies frequencies;
+    int paired; /* 1: of independent frequencies each has a cosine and a sine, which follow each other */
 } ks_kernel;
 
 /* KSPEC_E_ARG, "unknown kernel 7", unless it is one; fills in the default of nu. */

@@ -61,6 +61,22 @@ static void count_rank(ks_decomposed *x, size_t possible) {
     x->low_rank = (double)n <= 0.9 * (double)possible && s[n - 1] > 1e4 * next && s[n - 1] > 1e-7 * s[0];
 }
 
+/* mean: Q of scratch. A mean square over P rows has the variance of the squares over P - 1. */
+static double uneven(size_t P, size_t Q, const double *M, double *mean) {
+    const double p = (double)P, q = (double)Q;
+    double all = 0, squares = 0, fourth = 0, own = 0;
+    for (size_t k = 0; k < Q; k++) mean[k] = 0;
+    for (size_t i = 0; i < P; i++)
+        for (size_t k = 0; k < Q; k++) {
+            const double x = M[i * Q + k] * M[i * Q + k];
+            mean[k] += x / p;
+            fourth += x * x / (p * q);
+        }
+    for (size_t k = 0; k < Q; k++) all += mean[k] / q, squares += mean[k] * mean[k] / q;
+    own = (fourth - squares) / (p - 1);
+    return ((squares - all * all) * q / (q - 1) - own) / (all * all);
+}
+
 static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_moments_opts *how, size_t top,
                               ks_arena *arena, ks_arena *scratch, ks_decomposed *x, kspec_error *err) {
     size_t P = t->P, Q = t->Q, n = P < Q ? P : Q;
@@ -82,6 +98,7 @@ static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_momen
     if (!(square > 0))
         return ks_fail(err, KSPEC_E_DATA, "every entry is 0%s: there is nothing to fit",
                        ks_centred(t->center) ? " after centring" : "");
+    x->uneven = uneven(P, Q, M, mean);
     st = eigenpairs(run, P, Q, 1 / (entries * square), M, G, x->all, top, Z, err);
     if (st) return st;
     ks_reverse(n, x->all);

@@ -16,6 +16,11 @@ typedef struct {
     double *all;
     /* The noise in an entry of M, from the differences of trials */
     ks_noise noise;
+    /*
+     * The relative variance of the columns' mean squares (of the mean of the trials), less what so few rows
+     * make of it
+     */
+    double uneven;
     /* The matrix is of lower rank than its sides, beyond doubt. */
     int low_rank;
 } ks_decomposed;

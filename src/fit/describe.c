@@ -64,11 +64,12 @@ static double log_beyond(const points *p, size_t from, double *g) {
     return log(beyond / all);
 }
 
-static double exponent(const points *p, size_t from, size_t to, double *g) {
+/* weight i^-power of eigenvalue i; a node stands for weight_of() of them */
+static double exponent(const points *p, size_t from, size_t to, double power, double *g) {
     double total = 0, mean = 0, square = 0, slope = 0;
     for (int step = 0; step < 3; step++)
         for (size_t l = 0; l < p->n; l++) {
-            double at = position_of(p, l), x = log(at), w = weight_of(p, l) / at;
+            double at = position_of(p, l), x = log(at), w = weight_of(p, l) * pow(at, -power);
             int inside = at >= (double)from - 0.5 && at <= (double)to + 0.5;
             if (step == 2 && g) g[l] = inside ? -w * (x - mean) / square : 0;
             if (!inside) continue;
@@ -88,7 +89,7 @@ static double describe(const ks_quantity *q, const points *p, double *g, double 
     case KS_MOMENT: return log_moment(p, q->at, g);
     case KS_PARTICIPATION_RATIO: return log_ratio(p, g, scratch);
     case KS_SHARE_BEYOND: return log_beyond(p, q->from, g);
-    case KS_EXPONENT: return exponent(p, q->from, q->to, g);
+    case KS_EXPONENT: return exponent(p, q->from, q->to, q->at, g);
     case KS_NOISE: break;
     }
     return NAN;

@@ -13,7 +13,10 @@ typedef enum {
     KS_PARTICIPATION_RATIO,
     /* the part of the sum of lambda beyond the first `from` */
     KS_SHARE_BEYOND,
-    /* minus the slope of log lambda by log i over from <= i <= to, each octave of i with the same weight */
+    /*
+     * minus the slope of log lambda by log i over from <= i <= to, eigenvalue i of weight i^-at: 1, and every
+     * octave of i has the same weight; 0, every eigenvalue has
+     */
     KS_EXPONENT,
     /* the variance of the noise */
     KS_NOISE

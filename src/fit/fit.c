@@ -91,8 +91,9 @@ static void take_intervals(ks_fitted *f) {
     const double *s = o->x->d.s;
     size_t n = f->p.n, K = o->K, m = o->m, next = 0;
     double sum = 0;
-    quantiles(f, n, 0.025, KS_WIDER, f->low);
-    quantiles(f, n, 0.975, KS_WIDER, f->high);
+    const double wider = o->x->d.columns ? KS_WIDER_COLUMNS : KS_WIDER;
+    quantiles(f, n, 0.025, wider, f->low);
+    quantiles(f, n, 0.975, wider, f->high);
     for (size_t l = 0; l < n; l++) {
         f->low[l] = fmin(f->low[l], f->theta[l]);
         f->high[l] = fmax(f->high[l], f->theta[l]);

@@ -141,7 +141,8 @@ static ks_cplx search(const ks_spectrum *s, double level, double start) {
         start = log(largest) + 2 + log(1 + sum / largest / fmin(s->P, s->Q));
     }
     bracket b = {.high = start, .f_high = count_above(s, start) - level};
-    if (b.f_high > 0) b.f_high = count_above(s, b.high += 1) - level;
+    /* noise of unequal columns reaches farther up than its sum tells */
+    for (int k = 0; k < 60 && b.f_high > 0; k++) b.f_high = count_above(s, b.high += 1) - level;
     double step = 0.1;
     b.low = b.high - step;
     b.f_low = count_above(s, b.low) - level;

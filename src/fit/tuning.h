@@ -127,8 +127,19 @@ KS_CONSTANT(KS_RESOLVED, 4);
  */
 KS_CONSTANT(KS_WIDER, 1.15);
 KS_CONSTANT(KS_WIDER_SUMS, 1.6);
+/* Where the noise differs between columns gains do, too, and split eigenvalues that are equal. */
+KS_CONSTANT(KS_WIDER_COLUMNS, 1.6);
 /* Where a fitted moment and the unbiased one differ by more standard errors, intervals are widened. */
 KS_CONSTANT(KS_DISAGREE, 3);
+/*
+ * The two traces come from one sample: one standard error, of what other samples would have, is a gross
+ * difference.
+ */
+KS_CONSTANT(KS_DISAGREE_TRACE, 1);
+/* A first eigenvalue above the sample's own, by more than this factor, is too large. */
+KS_CONSTANT(KS_ABOVE_SAMPLE, 1.05);
+/* An effective dimension is given at t from this many times the last resolved eigenvalue. */
+KS_CONSTANT(KS_T_RESOLVED, 0.3);
 /* The fewest eigenvalues over which an exponent is measured, unless a range is given. */
 enum { KS_EXPONENT_LEAST = 8 };
 /*

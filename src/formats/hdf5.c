@@ -3,10 +3,11 @@
  * damaged files. It inherits a memory file, fills it and ends; the library then maps that file. A crash, a
  * hang or a wrong answer of the program is an error message here, and nothing else. See formats/child.h.
  */
-#define _GNU_SOURCE /* memfd_create, secure_getenv */
+#define _GNU_SOURCE /* secure_getenv */
 #include "base/beside.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/memfile.h"
 #include "base/memory.h"
 #include "formats/array.h"
 #include "formats/child.h"
@@ -250,7 +251,7 @@ static kspec_status run(const char *path, const char *key, const char *kind, con
 kspec_status ks_hdf5_read(const char *path, const char *key, int matlab, const char *name, ks_array *out,
                           kspec_error *err) {
     *out = (ks_array){0};
-    int memory = memfd_create("kspec-array", MFD_CLOEXEC | MFD_ALLOW_SEALING), status = 0;
+    int memory = ks_memory_file(), status = 0;
     if (memory < 0)
         return ks_fail(err, KSPEC_E_IO, "%s: cannot make shared memory: %s", name, strerror(errno));
     kspec_status st = run(path, key, matlab ? "mat" : "hdf5", name, memory, &status, err);
@@ -261,7 +262,7 @@ kspec_status ks_hdf5_read(const char *path, const char *key, int matlab, const c
 
 const char *kspec_hdf5_sandbox(void) {
     ks_child_header h = {0};
-    int status = 0, memory = memfd_create("kspec-array", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int status = 0, memory = ks_memory_file();
     if (memory < 0) return NULL;
     int answered = run("", "", KS_CHILD_PROBE, "", memory, &status, NULL) == KSPEC_OK && status == 0 &&
                    pread(memory, &h, sizeof h, 0) == (ssize_t)sizeof h && h.magic == KS_CHILD_MAGIC;

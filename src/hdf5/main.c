@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,17 +42,6 @@ void refuse(const char *fmt, ...) {
 void finish(int column_major) {
     shared->column_major = column_major != 0;
     answer(KS_CHILD_DONE);
-}
-
-/* Bytes that can still be allocated without swapping; SIZE_MAX where the system does not say. */
-static size_t available_memory(void) {
-    unsigned long long kib = 0;
-    char line[128];
-    FILE *f = fopen("/proc/meminfo", "r");
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1) break;
-    if (f) fclose(f);
-    return kib ? (size_t)kib * 1024 : SIZE_MAX;
 }
 
 double *make_room(int ndim, const size_t *shape) {
@@ -100,10 +88,9 @@ static rlim_t most_memory(off_t size) {
 static void set_limits(off_t size) {
     rlim_t memory = (rlim_t)sysconf(_SC_PHYS_PAGES) * (rlim_t)sysconf(_SC_PAGESIZE);
     if (memory > most_memory(size)) memory = most_memory(size);
-    available = available_memory();
-    if (available > memory) available = (size_t)memory;
+    available = (size_t)memory;
     if (shared->memory && available > shared->memory) available = (size_t)shared->memory;
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* gone with the caller; should that be gone already, the hour below */
+    sandbox_end_with_caller(); /* should the caller be gone already: the hour below */
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_CPU, 3600);
 #ifndef KSPEC_SANITIZED /* a sanitizer maps terabytes */
@@ -127,7 +114,7 @@ static int is_hdf5(int fd) {
 }
 
 int main(int argc, char **argv) {
-    if (argc == 4 && fcntl(KS_CHILD_FD, F_GET_SEALS) >= 0)
+    if (argc == 4 && sandbox_is_called(KS_CHILD_FD))
         shared = mmap(NULL, KS_CHILD_DATA, PROT_READ | PROT_WRITE, MAP_SHARED, KS_CHILD_FD, 0);
     if (!shared || shared == MAP_FAILED) {
         fprintf(stderr, "kspec runs %s to read HDF5 and MATLAB files; it does nothing by itself\n", argv[0]);

@@ -5,19 +5,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#if defined(__linux__) && !defined(KSPEC_PORTABLE)
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -25,6 +29,23 @@
 #define ARCH AUDIT_ARCH_AARCH64
 #endif
 
+int sandbox_is_called(int fd) { return fcntl(fd, F_GET_SEALS) >= 0; }
+
+void sandbox_end_with_caller(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
+
+static void no_new_privileges(void) { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+#else /* no filter of system calls: limits alone */
+int sandbox_is_called(int fd) {
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0;
+}
+
+void sandbox_end_with_caller(void) {}
+
+static void no_new_privileges(void) {}
+#endif
+
+#ifdef ARCH
 /* A sanitizer or Valgrind opens files and starts processes of its own, whenever it has something to say. */
 static int is_observed(void) {
 #ifdef KSPEC_SANITIZED
@@ -36,7 +57,6 @@ static int is_observed(void) {
 #endif
 }
 
-#ifdef ARCH
 /* The low half of argument k: descriptors, flags and process numbers fit it. */
 #define ARGUMENT(k) \
     (offsetof(struct seccomp_data, args) + 8 * (k) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
@@ -95,13 +115,14 @@ int sandbox_enter(int writable) {
         DENIED,
     };
     const struct sock_fprog program = {sizeof filter / sizeof *filter, (struct sock_filter *)filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || is_observed()) return 0;
+    no_new_privileges(); /* without it the kernel refuses the filter */
+    if (is_observed()) return 0;
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 #else
 int sandbox_enter(int writable) {
     (void)writable;
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    no_new_privileges();
     return 0;
 }
 #endif

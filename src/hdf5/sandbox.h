@@ -11,5 +11,11 @@
  */
 int sandbox_enter(int writable);
 
+/* Was this program started by kspec, with a file in memory (base/memfile.h) as this descriptor? */
+int sandbox_is_called(int fd);
+
+/* The process ends when its caller does, where the system can do that. */
+void sandbox_end_with_caller(void);
+
 /* Inside: do opening a file, a socket and a process fail? */
 int sandbox_holds(void);

@@ -106,6 +106,29 @@ static kspec_status run_path(const ks_run *run, const ks_source *s, const change
     return ks_path_groups(run, p, transposed ? cols : rows, transposed ? rows : cols, out, err);
 }
 
+/*
+ * Centred, an entry is right to the largest of its column (row), and of two trials x and z the terms x z may
+ * be much smaller: the sum over lines of max |x| sum |z| + max |z| sum |x|, in units of m(1).
+ */
+static double centred_terms(const ks_trials *t, const ks_pair *p) {
+    double sum = 0;
+    for (int side = 0; side < 2; side++) {
+        const size_t lines = side ? p->P : p->Q, length = side ? p->Q : p->P, line = side ? p->Q : 1,
+                     step = side ? 1 : p->Q;
+        if (!(side ? ks_cols_centred(t->center) : ks_rows_centred(t->center))) continue;
+        for (size_t k = 0; k < lines; k++) {
+            double most[2] = {0, 0}, sums[2] = {0, 0};
+            for (size_t i = 0; i < length; i++) {
+                const double x = fabs(p->A[k * line + i * step]), z = fabs(p->B[k * line + i * step]);
+                most[0] = fmax(most[0], x), most[1] = fmax(most[1], z);
+                sums[0] += x, sums[1] += z;
+            }
+            sum += (most[0] * sums[1] + most[1] * sums[0]) / ((double)(length - 1) * (double)lines);
+        }
+    }
+    return sum / 2;
+}
+
 /* The sums of |terms| of the ones and zeros of missing entries are kept behind those of the values. */
 static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pair *p,
                               const ks_moments_out *out, kspec_error *err) {
@@ -124,6 +147,8 @@ static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pa
     ks_moved_end(run, &host);
     if (to && s->cycles && p->A == s->halves.seen_a) to += p->nmax;
     for (int n = 0; n < p->nmax && to && !st; n++) to[n] = fmax(to[n], terms[n]);
+    if (to && !st && ks_centred(s->trials->center) && p->A != p->B && !ks_device_has(run->device, p->A))
+        to[0] = fmax(to[0], centred_terms(s->trials, p));
     return st;
 }
 

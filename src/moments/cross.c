@@ -1,5 +1,5 @@
 /* The trace of the product of two matrices' kernel operators, with every row and column left out. */
-#include "moments/second.h"
+#include "moments/careful.h"
 
 #include "base/center.h"
 #include "base/error.h"
@@ -40,7 +40,8 @@ static kspec_status second_of(const ks_run *run, const double *A, const double *
 }
 
 static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *first, const ks_pair *p,
-                                        const ks_pair *q, double weight, double *cross, kspec_error *err) {
+                                        const ks_pair *q, double weight, double *cross, ks_lost *lost,
+                                        kspec_error *err) {
     const size_t P = p->P, Q = p->Q, R = q->Q, G = first->rows.count, all = Q + R;
     const int two = p->A != p->B || q->A != q->B, centered = ks_centred(first->trials.center);
     const double unit[2] = {root_mean_square(p), root_mean_square(q)};
@@ -71,6 +72,14 @@ static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *fi
         st = second_of(run, part[k][0], two ? part[k][1] : part[k][0], &first->rows, columns[1 + k], centered,
                        m[1 + k], &arena, err);
     const double scale = weight * unit[0] * unit[0] * unit[1] * unit[1];
+    if (!st) { /* next to both together, 13 times as large as their first term (moments/second.c) */
+        double fewest;
+        const double pairs = ks_pairs_of_groups(&first->rows, &fewest), entries = (double)(P * all),
+                     lost_of_all = ks_sums_epsilon(P) * scale * 13 * entries * entries /
+                                   (2 * pairs * (double)Q * (double)R);
+        lost->all += lost_of_all, lost->row += 4 * lost_of_all * pairs / fewest;
+        lost->col += 2 * lost_of_all;
+    }
     for (size_t k = 0; k < 1 + G + all && !st; k++) {
         const int of_first = k > G && k <= G + Q, of_second = k > G + Q;
         const double a = (double)(Q - (size_t)of_first), b = (double)(R - (size_t)of_second), n = a + b;
@@ -99,7 +108,7 @@ static kspec_status restandardize_cross(const ks_measured *const of[2], double *
 /* ---- rows by themselves, or in groups ---- */
 
 void ks_cross_add(const ks_sums *sums, size_t n, int centered, double population, const int whole[2],
-                  size_t P, size_t Q, size_t R, double weight, double *cross) {
+                  size_t P, size_t Q, size_t R, double weight, double *cross, ks_lost *lost) {
     const double q = (double)Q, r = (double)R;
     for (size_t k = 0; k < 1 + P + Q + R; k++) {
         const int row = k >= 1 && k <= P && population > (double)n, col = k > P && k <= P + Q && !whole[0],
@@ -111,17 +120,23 @@ void ks_cross_add(const ks_sums *sums, size_t n, int centered, double population
         const ks_sums_rows of = {centered, row ? n - 1 : n, population};
         cross[k] += weight * ks_sums_cross(x, &of, (col ? q - 1 : q) * (other ? r - 1 : r));
     }
+    const ks_sums_rows rows = {centered, n, population};
+    const double fewer = fmin((q - !whole[0]) * r, q * (r - !whole[1]));
+    const ks_lost one =
+        ks_sums_lost(&rows, q * r, fewer, weight * ks_sums_epsilon(n) * sums->size * sums->other_size);
+    lost->all += one.all, lost->row += one.row, lost->col += one.col;
 }
 
 kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *second, int splits,
-                           uint64_t seed, double **cross, double *own, ks_arena *arena, kspec_error *err) {
+                           uint64_t seed, double **cross, ks_lost *lost, double *own, ks_arena *arena,
+                           kspec_error *err) {
     const ks_trials *t = &first->trials, *u = &second->trials;
     const size_t P = t->P, Q = t->Q, R = u->Q, G = first->rows.count, count = 1 + G + Q + R;
     size_t a = ks_trials_splits(t, splits), b = ks_trials_splits(u, splits), repeats = a > b ? a : b;
     const int whole[2] = {first->population[1] <= (double)Q, second->population[1] <= (double)R};
     *cross = ks_arena_zalloc(arena, count, sizeof **cross);
     if (!*cross) return ks_nomem(err, "leave-one-out estimates", arena->failed);
-    *own = NAN;
+    *own = NAN, *lost = (ks_lost){0};
     kspec_status st = KSPEC_OK;
     for (size_t r = 0; r < repeats && !st; r++) {
         ks_pair p = split(first, seed, r), q = split(second, seed, r);
@@ -129,7 +144,7 @@ kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *s
         ks_arena scratch = {0};
         ks_run part = ks_run_part(run, (double)r / (double)repeats, (double)(r + 1) / (double)repeats);
         if (first->rows.of) {
-            st = add_cross_of_groups(&part, first, &p, &q, 1 / (double)repeats, *cross, err);
+            st = add_cross_of_groups(&part, first, &p, &q, 1 / (double)repeats, *cross, lost, err);
             continue;
         }
         const ks_two two = {.X = p.A,
@@ -144,9 +159,13 @@ kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *s
         if (!st && p.A == p.B && q.A == q.B) *own = sums.whole;
         if (!st)
             ks_cross_add(&sums, P, two.centered, first->population[0], whole, P, Q, R, 1 / (double)repeats,
-                         *cross);
+                         *cross, lost);
         ks_arena_free(&scratch);
     }
+    const ks_run quiet = ks_run_part(run, 1, 1);
+    int made;
+    if (!st && ks_lost_matters(*cross, P, count, lost))
+        st = ks_cross_careful(&quiet, first, second, splits, seed, *cross, lost, &made, err);
     const ks_measured *const both[2] = {first, second};
     return st ? st : restandardize_cross(both, *cross, err);
 }

@@ -1,6 +1,7 @@
 #include "moments/doubts.h"
 
 #include "base/error.h"
+#include "base/matrix.h"
 #include "base/result.h"
 #include "base/student.h"
 
@@ -8,7 +9,8 @@
 #include <math.h>
 
 int ks_estimate_doubtful(const kspec_estimate *e) {
-    return e->rounding > 0.1 * (isfinite(e->std_error) ? e->std_error : fabs(e->value));
+    const double value = fabs(e->value); /* standardized, m(1) is 1: its error is 0 but for rounding */
+    return e->rounding > 0.1 * (isfinite(e->std_error) ? fmax(e->std_error, 1e-12 * value) : value);
 }
 
 /* An uncertainty beyond these factors either way leaves a dimension rough, or as good as unknown. */
@@ -37,9 +39,10 @@ void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d) {
 /*
  * Below so many degrees of freedom intervals cover less often than they say (docs/calibration.md). In a small
  * matrix they are few whatever the data, and Student's quantile allows for that. A row stands out if it makes
- * many times the share of an average row, and so does a column.
+ * many times the share of an average row, and so does a column. From 8 degrees on it is a note:
+ * one normal matrix in 25 has as few as 15 by chance, and hardly one fewer than 8.
  */
-static const double FEW_DEGREES = 15, TIMES_ITS_SHARE = 8;
+static const double FEW_DEGREES = 15, WARNED = 8, TIMES_ITS_SHARE = 8;
 
 void ks_doubt_dominated(ks_doubts to, const char *what, const ks_error_bar *bar, const ks_labels *of) {
     const int col = bar->which >= of->rows, group = col ? of->col_groups : of->row_groups;
@@ -50,6 +53,7 @@ void ks_doubt_dominated(ks_doubts to, const char *what, const ks_error_bar *bar,
     ks_print(text, sizeof text, "%s%s %zu (from 0) makes %.0f%% of the variance of %s",
              col != of->turned ? "column" : "row", group ? " group" : "", index, 100 * bar->part, what);
     ks_doubt(to, KSPEC_DOUBT_DOMINATED, NULL, text, bar->degrees, bar->part, (double)index);
+    if (bar->degrees >= WARNED) ks_doubt_lower(to);
 }
 
 /* ---- moments ---- */
@@ -64,11 +68,19 @@ static int underflow(const kspec_moments_result *r) {
     return lowest;
 }
 
-/* Every moment is 0 for want of digits: nothing in the table means anything. */
-static int all_lost(const kspec_moments_result *r) {
+kspec_status ks_moments_check(const kspec_moments_result *r, const kspec_matrix *phi, size_t ntrials,
+                              kspec_error *err) {
+    double most = 0;
     for (size_t k = 0; k < r->count; k++)
-        if (r->estimates[k]->value != 0 || r->estimates[k]->root != 0) return 0;
-    return r->count && r->participation_ratio_naive > 0; /* which knows the scale of the data */
+        if (r->estimates[k]->value != 0 || r->estimates[k]->root != 0) return KSPEC_OK;
+    for (size_t t = 0; t < ntrials; t++)
+        for (size_t p = 0; p < phi[t].rows; p++)
+            for (size_t q = 0; q < phi[t].cols; q++)
+                if (fabs(ks_at(&phi[t], p, q)) < sqrt(DBL_MIN)) most = fmax(most, fabs(ks_at(&phi[t], p, q)));
+    if (!(most > 0)) return KSPEC_OK;
+    return ks_about(err, "normalize", NULL,
+                    ks_fail(err, KSPEC_E_NUMERIC, "m(%d) is below the smallest double; scale the data",
+                            r->estimates[0]->n));
 }
 
 /* The value of an estimator at order n, or NaN */
@@ -111,10 +123,6 @@ void ks_doubt_moments(kspec_moments_result *r, size_t rows) {
     const ks_doubts to = KS_DOUBTS(r);
     const int lost = underflow(r);
     if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
-    if (all_lost(r)) {
-        ks_doubt(to, KSPEC_DOUBT_UNDERFLOW, NULL, NULL, 0);
-        return;
-    }
     if (lost) {
         ks_doubt(to, KSPEC_DOUBT_MOMENT_UNDERFLOW, NULL, NULL, lost);
     } else {

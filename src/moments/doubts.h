@@ -30,3 +30,7 @@ void ks_doubt_dominated(ks_doubts to, const char *what, const ks_error_bar *bar,
 
 /* Does rounding exceed a tenth of the standard error, or of the value where there is none? */
 int ks_estimate_doubtful(const kspec_estimate *e);
+
+/* Fails where every moment is 0, though the matrix is not: its squares are below the smallest double. */
+kspec_status ks_moments_check(const kspec_moments_result *r, const kspec_matrix *phi, size_t ntrials,
+                              kspec_error *err);

@@ -156,8 +156,8 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
                      j->room, bar);
         e.std_error = bar->std_error, e.ci_low = bar->low, e.ci_high = bar->high;
     }
-    if (!(isfinite(e.std_error) && isfinite(e.ci_low) && isfinite(e.ci_high)))
-        e.std_error = e.ci_low = e.ci_high = NAN;
+    const int known = isfinite(e.std_error) && isfinite(e.ci_low) && isfinite(e.ci_high);
+    if (!known) e.std_error = e.ci_low = e.ci_high = NAN;
     if (j->source.terms) {
         e.rounding = ROUNDING * DBL_EPSILON * j->source.terms[n - 1];
         e.ci_low -= e.rounding, e.ci_high += e.rounding;
@@ -384,12 +384,13 @@ static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_
 
 static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments_result *out,
                                         kspec_error *err) {
-    ks_dimensionality d = {NAN, {.std_error = NAN, .low = NAN, .high = NAN}};
+    ks_dimensionality d = {NAN, NAN, {.std_error = NAN, .low = NAN, .high = NAN}};
     ks_second s = {.naive = NAN};
     kspec_status st = second_order(j, run, &s, err);
-    if (!st && s.square) st = ks_ratio_errors(&s, &d, &j->arena, err);
+    if (!st && s.square && !ks_second_check(&s, "", NULL)) st = ks_ratio_errors(&s, &d, &j->arena, err);
     if (j->o.no_stderr) d.bar.std_error = d.bar.low = d.bar.high = NAN;
     out->participation_ratio = d.value;
+    out->participation_ratio_rounding = d.rounding;
     out->participation_ratio_std_error = d.bar.std_error;
     out->participation_ratio_ci_low = d.bar.low;
     out->participation_ratio_ci_high = d.bar.high;
@@ -397,10 +398,7 @@ static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments
     return st;
 }
 
-/*
- * The estimate whose error bar has the fewest degrees of freedom, of those that are known to differ from
- * zero; naive's is of no use anyway.
- */
+/* That whose error bar has the fewest degrees of freedom, of those known to differ from 0; never naive */
 static void doubt_dominated(const job *j, kspec_moments_result *out) {
     const ks_labels of = {j->rows.count, j->cols.count, j->rows.of != NULL, j->cols.of != NULL, 0};
     size_t least = out->count;
@@ -483,7 +481,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
     if (!st) st = check(&j, phi, ntrials, placement->device, err);
     j.source =
         (ks_source){.o = &j.o, .trials = &j.trials, .tasks = &j.tasks, .rows = &j.rows, .cols = &j.cols};
-    if (!st) st = ks_where(placement, &j.source, ks_trials_splits(&j.trials, j.o.splits), j.run.threads, err);
+    if (!st) st = ks_where(placement, &j.source, ks_trials_splits(&j.trials, j.o.splits), err);
     if (!st && on_device && !placement->device) st = KS_RETRY_ON_HOST; /* it is the processor's, after all */
     j.run.device = placement->device;
     const int scaled = !st && on_device;
@@ -531,7 +529,8 @@ static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error 
                           : attempt(c->phi, c->ntrials, c->o, placement, 0, &c->result, err);
     if (st) return st;
     ks_placement_describe(placement, &c->result->device);
-    if (c->o->data_memory != KSPEC_MEMORY_DEVICE) /* nothing here looks at numbers that are on a GPU */
+    const int looks = c->o->data_memory != KSPEC_MEMORY_DEVICE; /* not at numbers that are on a GPU */
+    if (looks)
         ks_check(KS_DOUBTS(c->result), NULL,
                  &(ks_checked){.phi = c->phi,
                                .raw = c->raw,
@@ -544,7 +543,8 @@ static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error 
                                .sampled = c->o->sampled});
     ks_doubt_moments(c->result, c->phi->rows);
     const size_t failed = ks_result_arena(c->result)->failed;
-    return failed ? ks_nomem(err, "the list of doubts", failed) : KSPEC_OK;
+    if (failed) return ks_nomem(err, "the list of doubts", failed);
+    return looks ? ks_moments_check(c->result, c->phi, c->ntrials, err) : KSPEC_OK;
 }
 
 /* Columns divided by their standard deviations, rows in blocks */

@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "linalg/linalg.h"
 #include "device/squares.h"
+#include "moments/careful.h"
 #include "moments/jackknife.h"
 #include "pairs/pairs.h"
 #include "pairs/sums.h"
@@ -226,6 +227,21 @@ static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, k
 
 /* ---- without bias ---- */
 
+/* What rounding may have done to them */
+static void lose(const ks_sums *sums, size_t rows_of, int centered, const double population[2], double weight,
+                 ks_second *s) {
+    const double n = (double)rows_of, Q = (double)s->Q, e = weight * ks_sums_epsilon(rows_of);
+    const ks_sums_rows rows = {centered, rows_of, population[0]};
+    const ks_lost pairs = ks_sums_lost(&rows, ks_sums_pairs(s->Q, population[1]),
+                                       ks_sums_pairs(s->Q - 1, population[1]), e * sums->size * sums->size);
+    const double trace = e * sums->size / (fmax(1, n - 1) * Q);
+    const ks_lost first = {trace, 4 * trace, trace * Q / fmax(1, Q - 1)};
+    for (int k = 0; k < 3; k++) {
+        const ks_lost *x = k ? &pairs : &first;
+        s->lost[k].all += x->all, s->lost[k].row += x->row, s->lost[k].col += x->col;
+    }
+}
+
 void ks_second_add(const ks_sums *sums, size_t n, int centered, const double population[2], double weight,
                    ks_second *s) {
     const size_t P = s->P, Q = s->Q;
@@ -240,6 +256,7 @@ void ks_second_add(const ks_sums *sums, size_t n, int centered, const double pop
         s->square[k] += weight * ks_sums_traces(q, &of, count);
         s->moment[k] += weight * ks_sums_cross(q, &of, count);
     }
+    lose(sums, n, centered, population, weight, s);
 }
 
 static kspec_status add_split(const ks_run *run, const ks_measured *m, const ks_pair *p, double weight,
@@ -265,6 +282,46 @@ static kspec_status add_split(const ks_run *run, const ks_measured *m, const ks_
 
 static int dependent(const ks_measured *m) { return m->rows.of || m->cols.of || m->trials.pairwise; }
 
+double ks_pairs_of_groups(const ks_groups *g, double *fewest) {
+    double all = (double)g->n, squares = 0;
+    for (size_t k = 0; k < g->count; k++) squares += pow((double)ks_group_size(g, k), 2);
+    *fewest = all * all - squares;
+    for (size_t k = 0; k < g->count; k++) {
+        const double own = (double)ks_group_size(g, k),
+                     left = (all - own) * (all - own) - (squares - own * own);
+        if (left > 0) *fewest = fmin(*fewest, left);
+    }
+    return all * all - squares;
+}
+
+static double size_of(const ks_pair *p) {
+    double size = 0;
+    for (size_t k = 0; k < p->Q; k++) {
+        double a = 0, b = 0;
+        for (size_t i = 0; i < p->P; i++)
+            a += p->A[i * p->Q + k] * p->A[i * p->Q + k], b += p->B[i * p->Q + k] * p->B[i * p->Q + k];
+        size += sqrt(a) * sqrt(b);
+    }
+    return size;
+}
+
+/* A centred estimate has terms of 2, 3 and 4 groups, 13 times as large as the first where there are 4. */
+static void lose_pairs(const ks_measured *m, const ks_pair *p, double weight, double cycles, ks_second *s) {
+    double row_fewest, col_fewest;
+    const double terms = ks_centred(m->trials.center) ? 13 : 4,
+                 rows = ks_pairs_of_groups(&m->rows, &row_fewest),
+                 cols = ks_pairs_of_groups(&m->cols, &col_fewest), size = size_of(p),
+                 e = weight * ks_sums_epsilon(p->P) * terms / (cycles > 0 ? cycles : 1),
+                 trace = e * size / ((double)p->P * (double)p->Q);
+    const double all = e * size * size / (rows * cols);
+    const ks_lost pairs = {all, 4 * all * rows / row_fewest, all * cols / col_fewest};
+    const ks_lost first = {trace, 4 * trace * rows / row_fewest, trace * cols / col_fewest};
+    for (int k = 0; k < 3; k++) {
+        const ks_lost *x = k ? &pairs : &first;
+        s->lost[k].all += x->all, s->lost[k].row += x->row, s->lost[k].col += x->col;
+    }
+}
+
 /* The same of groups or missing entries */
 static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_pair *p, double weight,
                               ks_second *s, kspec_error *err) {
@@ -282,6 +339,7 @@ static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_
         s->moment[k] += weight * out.moment[k];
     }
     if (!st) s->cycles += weight * out.cycles[0];
+    if (!st) lose_pairs(m, p, weight, out.cycles[0], s);
     ks_arena_free(&scratch);
     return st;
 }
@@ -331,6 +389,22 @@ static kspec_status restandardize(const ks_measured *m, ks_second *s, int moment
     return ks_standard_left_out(t->phi, t->count, t->row_trials, &m->rows, list, moment ? 3 : 1, err);
 }
 
+/* Once more in twice the digits, where the digits of doubles may not suffice */
+static kspec_status again(const ks_run *run, const ks_measured *m, int splits, uint64_t seed, ks_second *s,
+                          kspec_error *err) {
+    const size_t count = 1 + s->P + s->Q;
+    const ks_run quiet = ks_run_part(run, 1, 1);
+    int made;
+    kspec_status st = KSPEC_OK;
+    if (ks_lost_matters(s->square, s->P, count, &s->lost[1]) ||
+        ks_lost_matters(s->moment, s->P, count, &s->lost[2]))
+        st = ks_second_careful(&quiet, m, splits, seed, s, &made, err);
+    /* m(2) / m(1)^2 is at most 1: next to that it is 0 */
+    if (!st && fabs(s->moment[0]) <= s->lost[2].all && s->lost[2].all <= KS_RATIO_NOTHING * s->square[0])
+        s->moment[0] = 0;
+    return st;
+}
+
 kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint64_t seed, ks_second *s,
                             ks_arena *arena, kspec_error *err) {
     size_t repeats = ks_trials_splits(&m->trials, splits);
@@ -345,6 +419,7 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
         st = dependent(m) ? add_pairs(&part, m, &p, 1 / (double)repeats, s, err)
                           : add_split(&part, m, &p, 1 / (double)repeats, s, err);
     }
+    if (!st) st = again(run, m, splits, seed, s, err);
     return st ? st : restandardize(m, s, 1, err);
 }
 
@@ -437,6 +512,7 @@ kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, 
     const double *population = m->population;
     const int known = m->trials.count == 1 && isinf(population[0]) && isinf(population[1]);
     squares sums = {0};
+    double size = 0;
     double *v = ks_arena_alloc(arena, ks_size(3, Q), sizeof *v),
            *crossed = ks_arena_alloc(arena, ks_size(3, P), sizeof *crossed);
     kspec_status st = open_lists(m, s, arena, err);
@@ -445,57 +521,13 @@ kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, 
     for (size_t r = 0; r < repeats && !st; r++) {
         ks_pair p = split(m, seed, r);
         st = add_squares(run, &p, population, loo, v, crossed, 1 / (double)repeats, s->square, &sums, err);
+        size = fmax(size, fabs(sums.S));
+    }
+    for (int k = 1; k < 3 && !st; k++) {
+        const ks_sums_rows rows = {0, P, population[0]};
+        s->lost[k] = ks_sums_lost(&rows, ks_sums_pairs(Q, population[1]), ks_sums_pairs(Q - 1, population[1]),
+                                  ks_sums_epsilon(P) * size * size);
     }
     if (known) s->naive = naive_of_moment(&sums, (double)P, (double)Q, moment[0]);
     return st || !loo ? st : restandardize(m, s, 0, err);
-}
-
-double ks_second_excess(const ks_second *s, const double *logs) {
-    double mean = 0;
-    for (size_t k = 1; k <= s->P; k++) {
-        double excess = logs[k] - logs[0];
-        if (s->rows > (double)s->P) excess -= s->square[k] / s->square[0] - s->moment[k] / s->moment[0];
-        mean += excess / (double)s->P;
-    }
-    return mean;
-}
-
-double ks_ratio(double square, double moment) { return square > 0 && moment > 0 ? square / moment : NAN; }
-
-void ks_log_ratios(const ks_second *s, double *out) {
-    size_t count = 1 + s->P + s->Q;
-    int positive = 1;
-    for (size_t k = 0; k < count; k++) positive &= s->square[k] > 0 && s->moment[k] > 0;
-    double log_all = log(ks_ratio(s->square[0], s->moment[0]));
-    for (size_t k = 0; k < count; k++)
-        out[k] = positive ? log(s->square[k]) - log(s->moment[k])
-                          : log_all + s->square[k] / s->square[0] - s->moment[k] / s->moment[0];
-}
-
-/*
- * The interval is that of the logarithm, on which scale the ratio is nearly symmetric. A kernel has no
- * negative eigenvalue, centred or not, of a population or of a finite one: sum of lambda^2 <= (sum of
- * lambda)^2, and noise that is independent in every entry adds to the trace alone. So the truth is at least
- * 1, and what lies below is cut off. The estimate itself may lie there.
- */
-kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err) {
-    const double skew_of_both = 0.5; /* numerator and denominator */
-    double *logs = ks_arena_alloc(arena, 1 + s->P + s->Q, sizeof *logs), ends[2];
-    if (!logs) return ks_nomem(err, "the jackknife", arena->failed);
-    *d = (ks_dimensionality){.value = ks_ratio(s->square[0], s->moment[0]),
-                             .bar = {.std_error = NAN, .low = NAN, .high = NAN, .degrees = INFINITY}};
-    if (isnan(d->value)) return KSPEC_OK;
-    ks_log_ratios(s, logs);
-    ks_spread spread = {0};
-    ks_spread_add_sample(&spread, logs + 1, s->P, s->rows, s->share[0], ks_second_excess(s, logs));
-    ks_spread_add(&spread, logs + 1 + s->P, s->Q, s->share[1], logs[0]);
-    if (!isfinite(spread.variance)) return KSPEC_OK; /* leaving one out leaves nothing */
-    ks_spread_ends(&spread, skew_of_both, ends);
-    d->bar = (ks_error_bar){d->value * sqrt(spread.variance),
-                            fmax(1, d->value * exp(ends[0])),
-                            fmin(DBL_MAX, fmax(1, d->value * exp(ends[1]))),
-                            ks_spread_degrees(&spread),
-                            spread.variance > 0 ? spread.most / spread.variance : 0,
-                            spread.which};
-    return KSPEC_OK;
 }

@@ -31,6 +31,8 @@ typedef struct {
     double cycles;
     /* by side, what sampling without replacement leaves of its variance: 1 - P/N; 1 where N is infinite */
     double share[2];
+    /* what rounding may have done to the values of trace, square and moment */
+    ks_lost lost[3];
 } ks_second;
 
 /*
@@ -103,11 +105,12 @@ kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, 
 
 /*
  * tr T_1 T_2 of two matrices with the same rows: 1 + P + Q + R numbers, in units of 2^(2 (e_1 + e_2)): from
- * all, without each row, without each column of the first and of the second. own: <K, L> of the Gram matrices
- * themselves, where either has one trial; NaN otherwise.
+ * all, without each row, without each column of the first and of the second; lost: their rounding. own:
+ * <K, L> of the Gram matrices themselves, where either has one trial; NaN otherwise.
  */
 kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *second, int splits,
-                           uint64_t seed, double **cross, double *own, ks_arena *arena, kspec_error *err);
+                           uint64_t seed, double **cross, ks_lost *lost, double *own, ks_arena *arena,
+                           kspec_error *err);
 
 /* The mean of a matrix's trials (P x Q, centred where asked) in the arena. */
 double *ks_measured_mean(ks_measured *m, ks_arena *arena);
@@ -118,17 +121,18 @@ kspec_status ks_measured_mean_share(ks_measured *m, uint64_t seed, double *share
 
 /*
  * Adds the estimates of one matrix of n rows, each times `weight`, to the lists of s: by its sums over pairs
- * of columns. Of a complete side nothing is left out: those lists repeat the estimate of all.
+ * of columns; and what rounding may have done to them. Of a complete side nothing is left out: those lists
+ * repeat the estimate of all.
  */
 void ks_second_add(const ks_sums *sums, size_t n, int centered, const double population[2], double weight,
                    ks_second *s);
 
 /*
  * The trace of the product of two matrices' kernel operators by their sums, times `weight`: 1 + P + Q + R
- * numbers, where P of the n rows are left out.
+ * numbers, where P of the n rows are left out; and what rounding may have done to them.
  */
 void ks_cross_add(const ks_sums *sums, size_t n, int centered, double population, const int whole[2],
-                  size_t P, size_t Q, size_t R, double weight, double *cross);
+                  size_t P, size_t Q, size_t R, double weight, double *cross, ks_lost *lost);
 
 /*
  * What the ratio's logarithm without a row exceeds that of all by, in the mean over rows. To first order it
@@ -143,12 +147,27 @@ double ks_second_excess(const ks_second *s, const double *logs);
  */
 void ks_log_ratios(const ks_second *s, double *out);
 
+/* Ordered pairs from different groups: of all, and the fewest that are left without one group */
+double ks_pairs_of_groups(const ks_groups *g, double *fewest);
+
 /* m(1)^2 / m(2), or NaN where one of them is not positive. */
 double ks_ratio(double square, double moment);
 
+/*
+ * How far rounding may have moved the ratio of all, relative to it. *spread: the same of the standard error
+ * of the logarithm; *bias: of its bias by the jackknife.
+ */
+double ks_ratio_lost(const ks_second *s, double *spread, double *bias);
+
+/* A part of m(1)^2 that cannot be told from 0, since no dimension is as large as its inverse */
+#define KS_RATIO_NOTHING 1e-9
+
+/* Fails where rounding may have moved the ratio's parts by more than they are. `what`: the matrix */
+kspec_status ks_second_check(const ks_second *s, const char *what, kspec_error *err);
+
 /* The participation ratio with its error bars, NaN where undefined */
 typedef struct {
-    double value;
+    double value, rounding;
     ks_error_bar bar;
 } ks_dimensionality;
 kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err);

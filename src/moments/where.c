@@ -61,8 +61,7 @@ static const char *path_refusal(const ks_placement *placement, const ks_source *
     return NULL;
 }
 
-kspec_status ks_where(ks_placement *placement, const ks_source *s, size_t repeats, int threads,
-                      kspec_error *err) {
+kspec_status ks_where(ks_placement *placement, const ks_source *s, size_t repeats, kspec_error *err) {
     const size_t matrix = ks_size(ks_size(s->trials->P, s->trials->Q), sizeof(double));
     const char *refused = NULL;
     int moved = 0; /* the data, or their transposes, are needed on the device whole */
@@ -78,7 +77,7 @@ kspec_status ks_where(ks_placement *placement, const ks_source *s, size_t repeat
         moved |= s->tasks->task[k].method == KSPEC_ESTIMATOR_PATH ||
                  s->tasks->task[k].method == KSPEC_ESTIMATOR_KV_COL;
     }
-    kspec_status st = ks_placement_decide(placement, total, refused, threads, err);
+    kspec_status st = ks_placement_decide(placement, total, refused, err);
     if (st || !placement->device) return st;
     for (int k = 0; k < s->tasks->count && !refused; k++) {
         if (s->tasks->task[k].method != KSPEC_ESTIMATOR_PATH) continue;
@@ -107,9 +106,9 @@ void ks_load_sums(ks_load *l, size_t P, size_t Q, size_t R, int two, size_t repe
     if (bytes > l->bytes) l->bytes = bytes;
 }
 
-kspec_status ks_where_second(ks_placement *placement, const ks_load *l, const char *refused, int threads,
+kspec_status ks_where_second(ks_placement *placement, const ks_load *l, const char *refused,
                              kspec_error *err) {
-    kspec_status st = ks_placement_decide(placement, l->work, refused, threads, err);
+    kspec_status st = ks_placement_decide(placement, l->work, refused, err);
     if (st || !placement->device || l->bytes <= ks_device_available(placement->device)) return st;
     return ks_placement_stream(placement, l->bytes) ? KSPEC_OK : ks_placement_fit(placement, l->bytes, err);
 }

@@ -8,8 +8,7 @@
  * Decides where the tasks of s run (ks_placement_decide()), `repeats` pairs of matrices each, by the work
  * that they take; their memory must fit the device.
  */
-kspec_status ks_where(ks_placement *placement, const ks_source *s, size_t repeats, int threads,
-                      kspec_error *err);
+kspec_status ks_where(ks_placement *placement, const ks_source *s, size_t repeats, kspec_error *err);
 
 /* What sums of second order take: multiply-adds, and bytes of the device at most */
 typedef struct {
@@ -21,5 +20,5 @@ typedef struct {
 void ks_load_sums(ks_load *l, size_t P, size_t Q, size_t R, int two, size_t repeats);
 
 /* Decides where they run; what does not fit the device goes through it. refused: as for ks_where() */
-kspec_status ks_where_second(ks_placement *placement, const ks_load *l, const char *refused, int threads,
+kspec_status ks_where_second(ks_placement *placement, const ks_load *l, const char *refused,
                              kspec_error *err);

@@ -15,7 +15,7 @@
 
 size_t ks_debiased_features = 4096;
 
-enum { PERMUTATIONS = 8 };
+enum { PERMUTATIONS = 8, EXACT_PAIRS = 3 };
 
 /*
  * Multiply-adds, at most: of all exact orders; and of the others, where more would mean fewer random orders.
@@ -76,13 +76,49 @@ static kspec_status factor(double *G, size_t q, double *A, double *w, kspec_erro
     return st;
 }
 
-/* The highest order up to `orders` that the exact estimator can do here */
-static kspec_status exact_order(const ks_run *run, ks_exact_plan *plan, int orders, int *order,
-                                kspec_error *err) {
+/*
+ * Pairs. A turn of the two columns of a pair changes no sum over pairs; the one that makes their product zero
+ * lets no cycle step from one to the other. So the sums over distinct columns are those over distinct pairs
+ * where any two of a cycle's columns are neighbours, n <= 3, and Kong and Valiant's at every n. What differs
+ * is the number of cycles, and that of G = Phi^T Phi / n a pair's part is half.
+ */
+static void turn_pairs(double *G, size_t q) {
+    for (size_t a = 0; a < q; a += 2) {
+        const double *g = G + a * q + a;
+        const double t = atan2(2 * g[1], g[0] - g[q + 1]) / 2, c = cos(t), s = sin(t);
+        for (size_t k = 0; k < q; k++) {
+            const double x = G[k * q + a], y = G[k * q + a + 1];
+            G[k * q + a] = c * x + s * y, G[k * q + a + 1] = c * y - s * x;
+        }
+        for (size_t k = 0; k < q; k++) {
+            const double x = G[a * q + k], y = G[(a + 1) * q + k];
+            G[a * q + k] = c * x + s * y, G[(a + 1) * q + k] = c * y - s * x;
+        }
+    }
+}
+
+/* Moments of orders from..to of distinct columns, and those without a column, to those of pairs, in place */
+static void read_pairs(double *m, double *loo, int from, int to, size_t q) {
+    const double Q = (double)q, pairs = Q / 2;
+    double more = 1; /* (q)_n / ((q/2)_n 2^n) */
+    for (int n = 1; n <= to; n++) {
+        more *= (Q - n + 1) / (Q - 2 * n + 2);
+        if (n < from) continue;
+        const double *L = loo + (size_t)(n - 1) * q, f = m[n - 1], all = m[n - 1] = more * f;
+        double *without = loo + (size_t)(n - 1) * (q / 2);
+        for (size_t k = 0; k < q / 2; k++) { /* f less a column's is what passes through it */
+            const double through = 2 * f - (L[2 * k] + L[2 * k + 1]) * (Q - n) / Q;
+            without[k] = (all - more * through) * pairs / (pairs - n);
+        }
+    }
+}
+
+/* The highest order up to *order that the exact estimator can do here */
+static kspec_status exact_order(const ks_run *run, ks_exact_plan *plan, int *order, kspec_error *err) {
     size_t available = run->device ? ks_device_available(run->device) : ks_team_memory(run);
     kspec_status decided = ks_team_decide(run->team, &available, sizeof available, err);
     if (decided) return decided;
-    for (*order = orders < KS_DEBIASED_EXACT ? orders : KS_DEBIASED_EXACT; *order > 1; --*order) {
+    for (; *order > 1; --*order) {
         double work;
         size_t bytes;
         kspec_status st = ks_exact_cost(plan, *order, 1, &work, &bytes, err);
@@ -92,13 +128,21 @@ static kspec_status exact_order(const ks_run *run, ks_exact_plan *plan, int orde
     return KSPEC_OK;
 }
 
+/* A random order of the q columns, of which `group` that follow each other stay together */
+static void random_order(uint64_t seed, uint64_t stream, size_t q, size_t group, size_t *order) {
+    ks_random_permutation(seed, stream, q / group, order);
+    for (size_t k = q / group; k-- > 0;)
+        for (size_t l = group; l-- > 0;) order[k * group + l] = order[k] * group + l;
+}
+
 /*
  * Kong-Valiant in several random orders of the features, all orders of moments up to `orders`. Features are
- * the rows of its matrix, which is A^T. m and loo are those of ks_debiased_read(); only their part above
- * `done` is written.
+ * the rows of its matrix, which is A^T. m and loo are those of the exact sums; only their part above `done`
+ * is written.
  */
-static kspec_status increasing(const ks_run *run, const double *A, size_t q, int done, int orders,
-                               uint64_t seed, uint64_t draw, double *m, double *loo, kspec_error *err) {
+static kspec_status increasing(const ks_run *run, const double *A, size_t q, size_t group, int done,
+                               int orders, uint64_t seed, uint64_t draw, double *m, double *loo,
+                               kspec_error *err) {
     double N = (double)q, wanted = KV_WORK / (4 * N * N * N * orders);
     int R = wanted < 1 ? 1 : wanted > PERMUTATIONS ? PERMUTATIONS : (int)wanted;
     size_t rows = (size_t)orders;
@@ -114,8 +158,8 @@ static kspec_status increasing(const ks_run *run, const double *A, size_t q, int
         memset(loo + k * q, 0, q * sizeof *loo);
     }
     for (int r = 0; r < R && !st; r++) {
-        ks_random_permutation(seed, ks_stream(KS_STREAM_FEATURE_ORDER, draw * PERMUTATIONS + (uint64_t)r), q,
-                              order);
+        random_order(seed, ks_stream(KS_STREAM_FEATURE_ORDER, draw * PERMUTATIONS + (uint64_t)r), q, group,
+                     order);
         for (size_t a = 0; a < q; a++)
             for (size_t k = 0; k < q; k++) At[a * q + k] = A[k * q + order[a]];
         ks_pair p = {At, At, q, q, orders};
@@ -130,12 +174,14 @@ static kspec_status increasing(const ks_run *run, const double *A, size_t q, int
     return st;
 }
 
-kspec_status ks_debias(const ks_run *run, double *G, size_t q, size_t n, int orders, uint64_t seed,
-                       uint64_t draw, ks_debiased *out, kspec_error *err) {
+kspec_status ks_debias(const ks_run *run, double *G, size_t q, int paired, size_t n, int orders,
+                       uint64_t seed, uint64_t draw, ks_debiased *out, kspec_error *err) {
+    const size_t group = paired ? 2 : 1, drawn = q / group;
     *out = (ks_debiased){(double)n, 1, (double)n, 0};
     if (orders > KS_DEBIASED_ORDERS) orders = KS_DEBIASED_ORDERS;
-    if ((size_t)orders >= q) orders = (int)q - 1; /* leaving one out must leave enough */
+    if ((size_t)orders >= drawn) orders = (int)drawn - 1; /* leaving one out must leave enough */
     if (orders < 2) return KSPEC_OK;
+    if (paired) turn_pairs(G, q);
     ks_arena arena = {0};
     size_t N = (size_t)orders;
     double *A = ks_arena_alloc(&arena, ks_size(q, q), sizeof *A), *w = ks_arena_alloc(&arena, q, sizeof *w);
@@ -144,21 +190,24 @@ kspec_status ks_debias(const ks_run *run, double *G, size_t q, size_t n, int ord
     double *rows = ks_arena_alloc(&arena, ks_size(N, q), sizeof *rows);
     kspec_status st =
         arena.failed ? ks_nomem(err, "moments of the features", arena.failed) : factor(G, q, A, w, err);
-    int exact = 0;
+    int exact = paired ? EXACT_PAIRS : KS_DEBIASED_EXACT;
+    if (exact > orders) exact = orders;
     ks_exact_plan plan = {.P = q, .Q = q, .sampled = KSPEC_SAMPLED_COLS};
-    if (!st) st = exact_order(run, &plan, orders, &exact, err);
+    if (!st) st = exact_order(run, &plan, &exact, err);
     if (!st) {
         ks_run part = ks_run_part(run, 0, 0.3);
         ks_pair p = {A, A, q, q, exact};
         st = ks_exact(&part, &plan, &p, &(ks_moments_out){m, rows, loo}, err);
     }
     ks_exact_plan_free(&plan);
-    if (!st) *out = ks_debiased_read(m, loo, exact, q, n);
+    if (!st && paired) read_pairs(m, loo, 1, exact, q);
+    if (!st) *out = ks_debiased_read(m, loo, exact, drawn, n);
     /* where the exact orders ended before, no higher one is known better */
     if (!st && exact < orders && out->order == exact) {
         ks_run part = ks_run_part(run, 0.3, 1);
-        st = increasing(&part, A, q, exact, orders, seed, draw, m, loo, err);
-        if (!st) *out = ks_debiased_read(m, loo, orders, q, n);
+        st = increasing(&part, A, q, group, exact, orders, seed, draw, m, loo, err);
+        if (!st && paired) read_pairs(m, loo, exact + 1, orders, q);
+        if (!st) *out = ks_debiased_read(m, loo, orders, drawn, n);
     }
     ks_arena_free(&arena);
     return st;

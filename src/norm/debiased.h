@@ -16,11 +16,12 @@ typedef struct {
 } ks_debiased;
 
 /*
- * G = Phi^T Phi / n (q x q; destroyed), Phi = sqrt(2) cos(...) over n rows. Moments up to `orders`, of which
- * those above KS_DEBIASED_EXACT are averaged over random orders of the columns by (seed, draw).
+ * G = Phi^T Phi / n (q x q; destroyed), Phi = sqrt(2) cos(...) over n rows; paired: columns 2k and 2k+1 are
+ * the cosine and the sine of one frequency, drawn together, and q is even. Moments up to `orders`, of which
+ * those above KS_DEBIASED_EXACT (3 of pairs) are averaged over random orders of the draws by (seed, draw).
  */
-kspec_status ks_debias(const ks_run *run, double *G, size_t q, size_t n, int orders, uint64_t seed,
-                       uint64_t draw, ks_debiased *out, kspec_error *err);
+kspec_status ks_debias(const ks_run *run, double *G, size_t q, int paired, size_t n, int orders,
+                       uint64_t seed, uint64_t draw, ks_debiased *out, kspec_error *err);
 
-/* The same from moments, for k up to `orders`: m[k-1], and loo[(k-1)*q + a] without feature a. */
+/* The same from moments, for k up to `orders`: m[k-1], and loo[(k-1)*q + a] without draw a of q. */
 ks_debiased ks_debiased_read(const double *m, const double *loo, int orders, size_t q, size_t n);

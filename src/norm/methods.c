@@ -174,15 +174,15 @@ static kspec_status make_gram(void *ctx, const ks_run *run, kspec_error *err) {
     return ks_rff_gram(s->z, run, s->G, err);
 }
 
-static kspec_status debias(const ks_norm_job *j, const ks_run *run, ks_rff *z, int orders, uint64_t draw,
-                           ks_debiased *out, ks_arena *arena, kspec_error *err) {
+static kspec_status debias(const ks_norm_job *j, const ks_run *run, ks_rff *z, int paired, int orders,
+                           uint64_t draw, ks_debiased *out, ks_arena *arena, kspec_error *err) {
     size_t q = z->f.q;
     ks_run first = ks_run_part(run, 0, 0.5), second = ks_run_part(run, 0.5, 1);
     double *G = ks_arena_alloc(arena, ks_size(q, q), sizeof *G);
     if (!G) return ks_nomem(err, "the Gram matrix of the features", arena->failed);
     const ks_share stored = {G, q * sizeof *G, q, q};
     kspec_status st = ks_team_step(&first, "featuregram", make_gram, &(gram_step){z, G}, &stored, 1, err);
-    return st ? st : ks_debias(&second, G, q, z->n, orders, j->o.seed, draw, out, err);
+    return st ? st : ks_debias(&second, G, q, paired, z->n, orders, j->o.seed, draw, out, err);
 }
 
 /* Power iteration on Z, and the debiased estimate from low orders beside it */
@@ -207,7 +207,7 @@ static kspec_status on_features(const ks_norm_job *j, const ks_run *run, uint64_
     out->seconds = ks_now() - start;
     const int independent = j->o.frequencies == KSPEC_FREQUENCIES_IID;
     if (!st && j->o.features <= KS_DEBIASED_CHECK && independent && !j->pilot)
-        st = debias(j, &third, &z, KS_DEBIASED_EXACT, draw, &out->debiased, &arena, err);
+        st = debias(j, &third, &z, 0, KS_DEBIASED_EXACT, draw, &out->debiased, &arena, err);
     ks_rff_close(&z, run);
     double c = sampled ? (double)j->n / (double)j->r : 1;
     out->top.value *= c;
@@ -242,9 +242,10 @@ static kspec_status rff_debiased(const ks_norm_job *j, const ks_run *run, uint64
     double start = ks_now();
     ks_arena arena = {0};
     ks_rff z = {0};
-    kspec_status st =
-        ks_rff_open(&z, run, &j->in, &j->kernel, j->o.features, j->o.seed, draw, 0, &arena, err);
-    if (!st) st = debias(j, run, &z, KS_DEBIASED_ORDERS, draw, &out->debiased, &arena, err);
+    ks_kernel kernel = j->kernel;
+    kernel.paired = ks_norm_paired(j);
+    kspec_status st = ks_rff_open(&z, run, &j->in, &kernel, j->o.features, j->o.seed, draw, 0, &arena, err);
+    if (!st) st = debias(j, run, &z, kernel.paired, KS_DEBIASED_ORDERS, draw, &out->debiased, &arena, err);
     ks_rff_close(&z, run);
     out->top = (ks_top){out->debiased.value, NAN, 0, 1, 0};
     out->seconds = ks_now() - start;

@@ -14,6 +14,7 @@ typedef struct {
     const kspec_matrix *K; /* NULL: there are inputs */
     double unit; /* a power of two near K's largest entry: in units of it no square over- or underflows */
     size_t n, r; /* rows; rows of a Nystrom sample */
+    int wide;    /* 1: sigma is large enough for pairs of cosines and sines */
     int pilot;   /* 1: no debiased estimate beside the others */
 } ks_norm_job;
 
@@ -32,6 +33,11 @@ typedef struct {
     ks_norm_fn run;
     int rff, sampled; /* 1: has random features; a sample of the rows */
 } ks_norm_method;
+
+extern int ks_norm_pairs; /* whether pairs are taken: -1: sigma decides; a test sets 0 or 1 */
+
+/* Does rff-debiased take pairs? */
+static inline int ks_norm_paired(const ks_norm_job *j) { return j->wide && j->o.features % 2 == 0; }
 
 /* The value of rff-power with q features, and nothing else */
 kspec_status ks_norm_features_value(const ks_norm_job *j, const ks_run *run, size_t q, uint64_t draw,

@@ -13,11 +13,35 @@
 #include "team/team.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *kspec_norm_method_name(kspec_norm_method method) {
     for (const ks_norm_method *k = ks_norm_methods; k->name; k++)
         if (k->method == method) return k->name;
     return NULL;
+}
+
+int ks_norm_pairs = -1;
+
+/*
+ * Pairs of a cosine and a sine have the smaller variance where the median distance is at most 2 sigma: by a
+ * factor of 5 to 10 at sigma, and of 1.5 the other way at 5 sigma (docs/norm.md).
+ */
+static kspec_status find_wide(ks_norm_job *j, kspec_error *err) {
+    enum { ROWS = 256 };
+    const double WIDE = 2;
+    const size_t p = j->in.p, rows = j->n < ROWS ? j->n : ROWS;
+    if (ks_norm_pairs >= 0) j->wide = ks_norm_pairs;
+    if (ks_norm_pairs >= 0 || rows < 2 || !(j->o.methods & KSPEC_NORM_METHOD_RFF_DEBIASED)) return KSPEC_OK;
+    ks_inputs few = {.x = ks_alloc(ks_size(rows, p), sizeof(double)), .n = rows, .p = p};
+    if (!few.x) return ks_nomem(err, "rows for the median distance", ks_size(rows * sizeof(double), p));
+    for (size_t i = 0; i < rows; i++) memcpy(few.x + i * p, j->in.x + i * j->n / rows * p, p * sizeof *few.x);
+    double median;
+    kspec_error why;
+    kspec_status st = ks_inputs_median(&few, j->o.kernel, j->o.seed, &median, &why);
+    ks_free(few.x);
+    j->wide = st ? st == KSPEC_E_DATA : median <= WIDE; /* no distance: the rows are equal */
+    return st && st != KSPEC_E_DATA ? ks_fail_again(err, &why) : KSPEC_OK;
 }
 
 static kspec_status prepare(ks_norm_job *j, const kspec_matrix *x, kspec_norm_result *out, ks_arena *arena,
@@ -42,7 +66,8 @@ static kspec_status prepare(ks_norm_job *j, const kspec_matrix *x, kspec_norm_re
     if ((st = ks_bandwidth_sigma(&bandwidth, o->kernel, &j->in, o->seed, &out->sigma, err))) return st;
     out->gamma = o->gamma > 0 ? o->gamma : ks_gamma(o->kernel, out->sigma);
     if (o->kernel == KSPEC_KERNEL_MATERN) out->nu = j->kernel.nu;
-    return ks_inputs_divide(&j->in, out->sigma, (o->methods & KS_NORM_RFF) != 0, err);
+    st = ks_inputs_divide(&j->in, out->sigma, (o->methods & KS_NORM_RFF) != 0, err);
+    return st ? st : find_wide(j, err);
 }
 
 /* ---- results ---- */
@@ -112,6 +137,7 @@ static void judge(const ks_norm_job *j, const ks_norm_method *m, const ks_debias
     if (m->method == KSPEC_NORM_METHOD_RFF_DEBIASED) {
         e->ci_low = mean->low;
         e->ci_high = mean->high;
+        e->paired = ks_norm_paired(j);
         if (mean->order < 2) ks_doubt(to, KSPEC_DOUBT_TOO_FEW_FEATURES, m->name, NULL, q, rows);
         return;
     }
@@ -262,14 +288,14 @@ static size_t room_of(const ks_norm_job *j) {
 }
 
 /* Where products with K and features are made */
-static kspec_status decide(const ks_norm_job *j, ks_placement *placement, int threads, kspec_error *err) {
+static kspec_status decide(const ks_norm_job *j, ks_placement *placement, kspec_error *err) {
     const double work = work_of(j);
     const int matern = j->kernel.kind == KSPEC_KERNEL_MATERN && j->o.methods & ~KS_NORM_RFF;
     const char *refused = j->K       ? "Gram matrix that is given"
                           : matern   ? "Gram matrix of the Matern kernel"
                           : work > 0 ? NULL
                                      : "method of these";
-    kspec_status st = ks_placement_decide(placement, work, refused, threads, err);
+    kspec_status st = ks_placement_decide(placement, work, refused, err);
     return st || !placement->device ? st : ks_placement_fit(placement, room_of(j), err);
 }
 
@@ -289,7 +315,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     kspec_status st = ks_run_init(&run, j.o.threads, j.o.progress, err);
     run.team = j.o.team;
     if (!st) st = prepare(&j, c->x, &r->out, &arena, err);
-    if (!st) st = decide(&j, placement, run.threads, err);
+    if (!st) st = decide(&j, placement, err);
     run.device = placement->device;
     if (!st && !(st = ks_blas_enter(run.threads, err))) {
         st = compute(&j, &run, r, err);

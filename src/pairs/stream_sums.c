@@ -182,7 +182,9 @@ static kspec_status make(const job *j, int w, double columns, ks_sums *out, ks_a
     const int a = FIRST[w], b = SECOND[w];
     const double M = columns > 0 ? columns : INFINITY, own = a == b ? ks_sums_own_share(s->cols[a], M) : 0,
                  own_less = a == b ? ks_sums_own_share(s->cols[a] - 1, M) : 0;
-    *out = (ks_sums){.row = ks_arena_alloc(arena, j->count, sizeof *out->row),
+    *out = (ks_sums){.size = j->p.N2[a],
+                     .other_size = j->p.N2[b],
+                     .row = ks_arena_alloc(arena, j->count, sizeof *out->row),
                      .col = ks_arena_alloc(arena, s->cols[a], sizeof *out->col),
                      .other = a == b ? NULL : ks_arena_alloc(arena, s->cols[b], sizeof *out->other)};
     double *room = ks_arena_alloc(arena, s->all, sizeof *room);

@@ -5,6 +5,7 @@
 #include "pairs/sums_device.h"
 #include "team/team.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -57,6 +58,29 @@ double ks_sums_cross(const ks_quad *q, const ks_sums_rows *rows, double pairs) {
 double ks_sums_traces(const ks_quad *q, const ks_sums_rows *rows, double pairs) {
     return average(q->b, q->a, q->c, q->d, rows, pairs);
 }
+
+double ks_sums_terms(const ks_sums_rows *rows, double pairs) {
+    const double n = (double)rows->P, N = rows->population, M = isinf(N) ? 1 : N;
+    if (!(N > n)) return 1 / (n * n) / pairs;
+    const double two = 1 / (n * (n - 1)), single = isinf(N) ? 0 : 1 / (N * n);
+    if (!rows->centered) return (2 * two + single) / pairs;
+    const double s4 = fabs(n * n - 3 * n + 1) + 2 + n * (n - 1), s2 = n + 3, three = two / (n - 2);
+    const double four = three / (n - 3) * s4;
+    return (isinf(N) ? four : four + three / M * (n * n + s4 + s2) + two / M / M * s2) / pairs;
+}
+
+ks_lost ks_sums_lost(const ks_sums_rows *rows, double pairs, double fewer, double error) {
+    const double n = (double)rows->P, f = rows->centered ? n / (n - 1) : 1;
+    const ks_sums_rows less = {rows->centered, rows->P - 1, rows->population};
+    if (error > 0) error += DBL_MIN / DBL_EPSILON; /* what products below the smallest double lose */
+    return (ks_lost){error * ks_sums_terms(rows, pairs),
+                     error * (1 + f) * (1 + f) * ks_sums_terms(&less, pairs),
+                     error * ks_sums_terms(rows, fewer)};
+}
+
+/* Products of a few terms, sums in blocks, and an entry less its column's mean, which is right to the largest
+ * of the column: at most sqrt(P) times the root mean square */
+double ks_sums_epsilon(size_t P) { return DBL_EPSILON * (32 + 8 * sqrt((double)P)); }
 
 double ks_sums_trace(const ks_quad *q, const ks_sums_rows *rows, size_t Q) {
     double n = (double)rows->P;
@@ -230,8 +254,8 @@ static kspec_status by_rows(const ks_run *run, ks_sums_work *w, ks_arena *arena,
 /* What depends on single columns: v = s_xz, v2 = s_yw; and on rows: the sums of u = x z and u2 = y w. */
 typedef struct {
     double *v, *v2, *u, *u2;
-    /* sums of squares of the columns of X and Z */
-    double *x2, *z2;
+    /* sums of squares of the columns of X, Z, Y and W */
+    double *x2, *z2, *y2, *w2;
     /* of all columns */
     double V, V2;
     /*
@@ -246,7 +270,7 @@ typedef struct {
 
 static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, kspec_error *err) {
     size_t P = t->P, Q = t->Q, R = t->R;
-    double *columns = ks_arena_zalloc(arena, 7 * Q + 3 * R, sizeof *columns);
+    double *columns = ks_arena_zalloc(arena, 7 * Q + 5 * R, sizeof *columns);
     double *rows = ks_arena_zalloc(arena, 2 * P, sizeof *rows);
     if (arena->failed) return ks_nomem(err, "sums over columns", arena->failed);
     *s = (simple){.v = columns,
@@ -259,6 +283,8 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
                   .v2 = columns + 7 * Q,
                   .ty = columns + 7 * Q + R,
                   .tw = columns + 7 * Q + 2 * R,
+                  .y2 = columns + 7 * Q + 3 * R,
+                  .w2 = columns + 7 * Q + 4 * R,
                   .u = rows,
                   .u2 = rows + P,
                   .own = ks_sums_own_share(Q, t->columns > 0 ? t->columns : INFINITY),
@@ -272,7 +298,10 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
             s->x2[k] += x[k] * x[k], s->z2[k] += z[k] * z[k];
             s->xxz[k] += p * x[k], s->xzz[k] += p * z[k];
         }
-        for (size_t g = 0; g < R; g++) s->u2[i] += y[g] * w[g], s->v2[g] += y[g] * w[g];
+        for (size_t g = 0; g < R; g++) {
+            s->u2[i] += y[g] * w[g], s->v2[g] += y[g] * w[g];
+            s->y2[g] += y[g] * y[g], s->w2[g] += w[g] * w[g];
+        }
     }
     for (size_t k = 0; k < Q; k++) s->V += s->v[k];
     for (size_t g = 0; g < R; g++) s->V2 += s->v2[g];
@@ -363,6 +392,13 @@ static ks_quad all_of(const ks_two *t, const ks_sums_work *w, const simple *s, d
     return q;
 }
 
+/* sum over columns of |x| |z| */
+static double size_of(const double *x2, const double *z2, size_t n) {
+    double sum = 0;
+    for (size_t k = 0; k < n; k++) sum += sqrt(x2[k]) * sqrt(z2[k]);
+    return sum;
+}
+
 kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_arena *arena, kspec_error *err) {
     size_t P = t->P, Q = t->Q, R = t->R, longer = Q > R ? Q : R;
     ks_arena scratch = {0};
@@ -386,6 +422,8 @@ kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_are
     if (!st) st = simple_sums(t, &one, &scratch, err);
     if (!st) {
         s->whole = 0;
+        s->size = size_of(one.x2, one.z2, Q);
+        s->other_size = t->same ? s->size : size_of(one.y2, one.w2, R);
         for (size_t k = 0; k < Q; k++) s->whole += w.ca[k];
         s->all = all_of(t, &w, &one, one.own);
     }

@@ -16,6 +16,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 
+#include <float.h>
+
 typedef struct {
     /* P x Q, row-major, dense */
     const double *X, *Z;
@@ -35,6 +37,15 @@ typedef struct {
     int whole;
 } ks_two;
 
+/*
+ * What rounding may have done to an estimate of all, to one without a row and to one without a column, beside
+ * KS_LOST_OF_ITSELF times itself
+ */
+#define KS_LOST_OF_ITSELF (32 * DBL_EPSILON)
+typedef struct {
+    double all, row, col;
+} ks_lost;
+
 /* The four sums, and t = sum of s_xz over the columns of the first */
 typedef struct {
     double a, b, c, d, t;
@@ -44,6 +55,8 @@ typedef struct {
     ks_quad all;
     /* a with every pair of columns, a column and itself included: of one trial each, <X X^T, Y Y^T> */
     double whole;
+    /* sums of |x| |z| over the columns of the first, and of |y| |w| over those of the second */
+    double size, other_size;
     /*
      * without row i; without column alpha of the first; without column gamma of the second (NULL where same)
      */
@@ -82,6 +95,19 @@ double ks_sums_cross(const ks_quad *q, const ks_sums_rows *rows, double pairs);
 
 /* The same of (x,z) and (y,w): for one matrix, the square of its trace. */
 double ks_sums_traces(const ks_quad *q, const ks_sums_rows *rows, double pairs);
+
+/* What the coefficients of the sums of such an average add up to: of sums up to 1, the largest average */
+double ks_sums_terms(const ks_sums_rows *rows, double pairs);
+
+/*
+ * Of sums of which every one, with the absolute values of its terms, is right to `error`: so many pairs of
+ * columns there are, and are left at least. |s_xy s_zw|, |s_xz s_yw|, |s_xw s_yz| and the terms of s_xyzw are
+ * no more than |x| |z| |y| |w|.
+ */
+ks_lost ks_sums_lost(const ks_sums_rows *rows, double pairs, double fewer, double error);
+
+/* What doubles lose of 1: sums of so many rows, centred before */
+double ks_sums_epsilon(size_t P);
 
 /* The trace of the first's kernel operator: the mean over its Q columns of the (co)variance of x and z. */
 double ks_sums_trace(const ks_quad *q, const ks_sums_rows *rows, size_t Q);

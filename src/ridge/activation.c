@@ -75,3 +75,24 @@ void ks_activation_matrix(const ks_activation *f, const double *A, const double 
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < n; j++) K[i * n + j] = ks_activation_kernel(f, K[i * n + j], qa[i], qb[j]);
 }
+
+/* ---- an intercept ---- */
+
+double ks_kernel_means(const double *K, size_t n, double *mean) {
+    double all = 0;
+    for (size_t i = 0; i < n; i++) {
+        mean[i] = 0;
+        for (size_t j = 0; j < n; j++) mean[i] += K[i * n + j] / (double)n;
+        all += mean[i] / (double)n;
+    }
+    return all;
+}
+
+void ks_kernel_center(double *K, size_t rows, size_t n, const double *mean, double *own, double all) {
+    for (size_t i = 0; i < rows; i++) {
+        double of_row = own ? 0 : mean[i];
+        for (size_t j = 0; j < n && own; j++) of_row += K[i * n + j] / (double)n;
+        for (size_t j = 0; j < n; j++) K[i * n + j] += all - mean[j] - of_row;
+        if (own) own[i] += all - 2 * of_row;
+    }
+}

@@ -21,6 +21,14 @@ static inline size_t ks_activation_width(kspec_ridge_activation kind) {
     return kind == KSPEC_RIDGE_ACTIVATION_FOURIER ? 2 : 1;
 }
 
+/*
+ * Features less their means over n training rows: K - mean - mean' + all, from the means of K's rows and of
+ * all of it, which the first call finds. K (rows x n) is that of training rows with themselves, where own is
+ * NULL, or of others with them; own has each of the others' kernel with itself.
+ */
+double ks_kernel_means(const double *K, size_t n, double *mean);
+void ks_kernel_center(double *K, size_t rows, size_t n, const double *mean, double *own, double all);
+
 /* K(x,x') from x.x', |x|^2 and |x'|^2. That of FOURIER is the sum of its two, which is that of PHASES. */
 double ks_activation_kernel(const ks_activation *f, double product, double square, double other);
 

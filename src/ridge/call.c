@@ -17,10 +17,10 @@ static double work_of(const kspec_ridge *r) {
     return (1.5 * STEPS + 1.0 / 6) * n * n * n + 1.5 * n * n * nt;
 }
 
-static kspec_status decide(const kspec_ridge *r, const ks_ridge_task *t, ks_placement *placement, int threads,
+static kspec_status decide(const kspec_ridge *r, const ks_ridge_task *t, ks_placement *placement,
                            kspec_error *err) {
     const double work = r->one ? 0 : t->solved * work_of(r);
-    kspec_status st = ks_placement_decide(placement, work, NULL, threads, err);
+    kspec_status st = ks_placement_decide(placement, work, NULL, err);
     return st || !placement->device ? st : ks_placement_fit(placement, ks_ridge_device_bytes(r), err);
 }
 
@@ -82,9 +82,10 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     call *c = ctx;
     ks_run run;
     kspec_ridge_result *result = NULL;
+    c->r->part[0] = 0, c->r->part[1] = c->r->o.check_draws ? 0.5 : 1;
     kspec_status st = ks_ridge_result(c->r, c->task->points, &result, err);
     if (!st && !(st = ks_ridge_enter(c->r, &run, err))) {
-        st = decide(c->r, c->task, placement, run.threads, err);
+        st = decide(c->r, c->task, placement, err);
         run.device = placement->device;
         if (!st) st = compute(c->r, &run, c->task, result, err);
         ks_ridge_exit();
@@ -94,6 +95,11 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         result->rows = c->r->n, result->test_rows = c->r->nt;
         result->mean_train_mse = c->r->mean_train, result->mean_test_mse = c->r->mean_test;
         st = add_doubts(c->r, result, err);
+    }
+    if (!st) { /* its draws end with this call */
+        ks_team_within(c->r->o.team, 1);
+        st = ks_ridge_check(c->r, result, err);
+        ks_team_within(c->r->o.team, -1);
     }
     if (st)
         kspec_ridge_free(result);
@@ -110,6 +116,7 @@ kspec_status ks_ridge_call(kspec_ridge *r, const ks_ridge_task *t, kspec_ridge_r
     const double start = ks_now();
     kspec_status st = ks_placement_open(&placement, ks_device_of_rank(r->o.device, team), err);
     st = ks_placement_run(&placement, st, team, attempt, &c, err);
+    r->part[0] = r->part[1] = 0;
     if (st) {
         kspec_ridge_free(c.result);
         return st;

@@ -15,3 +15,6 @@ typedef struct {
 /* Makes the points, on a GPU where that was decided; where it fails under AUTO, on the processor again. */
 kspec_status ks_ridge_call(kspec_ridge *r, const ks_ridge_task *t, kspec_ridge_result **out,
                            kspec_error *err);
+
+/* Draws that check a result as the options want it, and the doubts that follow. */
+kspec_status ks_ridge_check(kspec_ridge *r, kspec_ridge_result *result, kspec_error *err);

@@ -67,6 +67,17 @@ static void make_features(const job *j, const desk *o, size_t draw) {
     }
 }
 
+/* Both less the means of S */
+static void center(const job *j, const desk *o) {
+    const size_t n = j->r->n, nt = j->r->nt, width = j->width;
+    for (size_t k = 0; k < width; k++) {
+        double mean = 0;
+        for (size_t i = 0; i < n; i++) mean += o->S[i * width + k] / (double)n;
+        for (size_t i = 0; i < n; i++) o->S[i * width + k] -= mean;
+        for (size_t i = 0; i < nt; i++) o->St[i * width + k] -= mean;
+    }
+}
+
 static double mean_square(const double *x, size_t count) { return ks_dot(count, x, x) / (double)count; }
 
 /* |y - S beta|^2 per entry */
@@ -129,6 +140,7 @@ static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
     double *errors = j->errors + draw * j->count * VALUES;
     int left = 0;
     make_features(j, o, draw);
+    if (r->o.intercept) center(j, o);
     ks_syrk(!j->dual, d, j->dual ? N2 : n, 1 / (double)n, o->S, N2, o->G, d);
     if (j->dual)
         memcpy(o->b, r->Y, n * m * sizeof *o->b);
@@ -209,7 +221,7 @@ kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambd
     kspec_status st = ks_check_pointer(err, r, "the plan");
     if (st) return st;
     st = ks_ridge_check_N(N, err);
-    if (!st) st = ks_ridge_check_lambdas(lambda, count, err);
+    if (!st) st = ks_ridge_check_lambdas(r, lambda, count, err);
     if (!st && draws == 0) st = ks_fail(err, KSPEC_E_ARG, "draws 0 is below 1");
     if (!st) st = ks_ridge_empirical_result(count, &result, err);
     if (st) return ks_team_end(r->o.team, st, err);

@@ -87,7 +87,7 @@ static kspec_status check(const grid *g, kspec_error *err) {
     if (g->paths == 0) return ks_fail(err, KSPEC_E_ARG, "the list of N is empty");
     kspec_status st = ks_check_pointer(err, g->N, "the list of N");
     for (size_t k = 0; k < g->paths && !st; k++) st = ks_ridge_check_N(g->N[k], err);
-    return st ? st : ks_ridge_check_lambdas(g->lambda, g->count, err);
+    return st ? st : ks_ridge_check_lambdas(g->r, g->lambda, g->count, err);
 }
 
 kspec_status kspec_ridge_predict(kspec_ridge *r, const size_t *N, size_t paths, const double *lambda,
@@ -95,7 +95,7 @@ kspec_status kspec_ridge_predict(kspec_ridge *r, const size_t *N, size_t paths, 
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     kspec_status st = ks_check_pointer(err, r, "the plan");
     if (st) return st;
-    grid g = {.N = N, .paths = paths, .count = count, .lambda = lambda};
+    grid g = {.N = N, .paths = paths, .count = count, .lambda = lambda, .r = r};
     if ((st = check(&g, err))) return ks_team_end(r->o.team, st, err);
     const size_t points = ks_size(paths, count);
     return ks_ridge_call(r, &(ks_ridge_task){points, (double)points, make_grid, &g}, out, err);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "linalg/cholesky.h"
 #include "linalg/linalg.h"
+#include "ridge/activation.h"
 
 #include <math.h>
 
@@ -76,6 +77,20 @@ static void prepare(const kspec_ridge *r, const double *A, size_t rows, double *
     }
 }
 
+/* Features less their means: the traces of test rows, too; mean: n doubles */
+static void center(kspec_ridge *r, double *mean) {
+    const size_t n = r->n, nt = r->nt;
+    for (int a = COS; a <= SIN; a++) {
+        double own = 0, *K = r->K[a], *Kt = r->Kt[a];
+        const double all = ks_kernel_means(K, n, mean);
+        ks_kernel_center(K, n, n, mean, NULL, all);
+        r->trace[a] = 0;
+        for (size_t i = 0; i < n; i++) r->trace[a] += K[i * n + i];
+        for (size_t t = 0; t < nt; t++) ks_kernel_center(Kt + t * n, 1, n, mean, &own, all);
+        r->trace_t[a] += own;
+    }
+}
+
 kspec_status ks_ridge_kernels(kspec_ridge *r, const ks_run *run, kspec_error *err) {
     ks_arena scratch = {0};
     double *q = ks_arena_alloc(&scratch, r->n, sizeof *q), *qt = ks_arena_alloc(&scratch, r->nt, sizeof *qt);
@@ -95,6 +110,7 @@ kspec_status ks_ridge_kernels(kspec_ridge *r, const ks_run *run, kspec_error *er
             st = ks_parallel_for(&second, (r->nt + j.tile - 1) / j.tile * tiles, kernel_tile, &j, err);
         }
     }
+    if (!st && r->o.intercept) center(r, q);
     ks_arena_free(&scratch);
     return st;
 }

@@ -38,6 +38,17 @@ static void prepare(const ks_one *b, const ks_one_rows *rows, const double *A, s
     for (size_t i = 0; i < count; i++) square[i] = ks_dot(p, to + i * p, to + i * p);
 }
 
+/* K of features less their means, mean: n doubles */
+static void center(ks_one *b, double *mean) {
+    const size_t n = b->n;
+    const double all = ks_kernel_means(b->V, n, mean);
+    ks_kernel_center(b->V, n, n, mean, NULL, all);
+    if (b->nt) ks_kernel_center(b->scratch, b->nt, n, mean, b->kt, all);
+    b->trace_t = b->largest = 0;
+    for (size_t i = 0; i < n; i++) b->largest = fmax(b->largest, b->V[i * n + i]);
+    for (size_t t = 0; t < b->nt; t++) b->trace_t += b->kt[t];
+}
+
 kspec_status ks_one_make(ks_one *b, const ks_one_rows *rows, kspec_error *err) {
     const size_t n = b->n, nt = b->nt, m = b->m, p = rows->p;
     ks_arena scratch = {0};
@@ -61,6 +72,7 @@ kspec_status ks_one_make(ks_one *b, const ks_one_rows *rows, kspec_error *err) {
         if (!(b->largest < 1e200)) /* its products with itself must be numbers */
             st = ks_fail(err, KSPEC_E_DATA, "the kernel of the rows exceeds 1e200; scale the data");
     }
+    if (!st && b->intercept) center(b, q);
     if (!st) st = ks_syevd(1, n, b->V, n, b->l, err);
     ks_arena_free(&scratch);
     if (st) return st;

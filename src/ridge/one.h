@@ -14,6 +14,7 @@
 typedef struct ks_one {
     size_t n, nt, m;
     ks_activation f;
+    int intercept;  /* features less their means over the training rows */
     double trace_t; /* tr K(Xt,Xt) */
     double largest; /* the largest entry of K's diagonal */
     double *kt;     /* nt: K(x,x) of the test rows */

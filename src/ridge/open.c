@@ -13,6 +13,7 @@
 kspec_status ks_ridge_enter(const kspec_ridge *r, ks_run *run, kspec_error *err) {
     kspec_status st = ks_run_init(run, r->o.threads, r->o.progress, err);
     run->team = r->o.team;
+    if (!st && r->part[1] > 0) *run = ks_run_part(run, r->part[0], r->part[1]);
     return st ? st : ks_blas_enter(run->threads, err);
 }
 
@@ -39,8 +40,11 @@ static kspec_status check_options(kspec_ridge_opts *o, kspec_error *err) {
         return ks_about(
             err, "test_fraction", NULL,
             ks_fail(err, KSPEC_E_ARG, "test_fraction %g is not between 0 and 1", o->test_fraction));
+    if (!(o->check_work >= 0))
+        return ks_fail(err, KSPEC_E_ARG, "check_work %g is not 0 or above", o->check_work);
     if (!isfinite(o->slope)) return ks_fail(err, KSPEC_E_ARG, "slope %g is not finite", o->slope);
     if (o->slope == 0) o->slope = 0.1;
+    if (o->intercept) o->center_target = 1;
     kspec_status known = ks_activation_check(o->activation, err);
     if (known) return known;
     if (o->activation != KSPEC_RIDGE_ACTIVATION_FOURIER && (int)o->device > 0)
@@ -80,6 +84,7 @@ static kspec_status allocate(kspec_ridge *r, kspec_error *err) {
         r->one = ks_arena_zalloc(a, 1, sizeof *r->one);
         if (r->one) {
             *r->one = (ks_one){.n = n, .nt = nt, .m = r->m, .f = {r->o.activation, r->o.slope}};
+            r->one->intercept = r->o.intercept;
             r->one->Y = r->Y, r->one->Yt = r->Yt;
             ks_one_alloc(r->one, a);
         }

@@ -142,8 +142,8 @@ kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t N, double low, doubl
     kspec_status st = ks_check_pointer(err, r, "the plan");
     if (!st) st = ks_ridge_check_N(N, err);
     if (!st) st = needs_test(r, err);
-    if (!st) st = ks_ridge_check_lambda(low, err);
-    if (!st) st = ks_ridge_check_lambda(high, err);
+    if (!st) st = ks_ridge_check_lambda(r, low, err);
+    if (!st) st = ks_ridge_check_lambda(r, high, err);
     if (!st && !(low > 0 && low < high))
         st = ks_fail(err, KSPEC_E_ARG, "lambda from %g to %g: the range must be above 0 and increase", low,
                      high);
@@ -230,7 +230,7 @@ kspec_status kspec_ridge_best_features(kspec_ridge *r, double lambda, double cos
                                        kspec_ridge_result **out, kspec_error *err) {
     if (ks_begin(err, out)) return KSPEC_E_ARG;
     kspec_status st = ks_check_pointer(err, r, "the plan");
-    if (!st) st = ks_ridge_check_lambda(lambda, err);
+    if (!st) st = ks_ridge_check_lambda(r, lambda, err);
     if (!st) st = needs_test(r, err);
     if (!st && !(cost_limit >= kspec_ridge_cost(r, 1) && isfinite(cost_limit)))
         st = ks_fail(err, KSPEC_E_ARG, "cost limit %g is below %g, the cost of one feature", cost_limit,

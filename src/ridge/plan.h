@@ -29,6 +29,7 @@ struct kspec_ridge {
     struct ks_one *one;          /* of one fixed point: see one.h; NULL for Fourier features */
     /* where a call computes on a GPU: its matrices on it; else NULL */
     struct ks_ridge_device *on_device;
+    double part[2]; /* of a call's progress: where the next computation begins and ends */
     const ks_simd *simd;
     ks_arena arena;
 };

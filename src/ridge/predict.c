@@ -18,15 +18,19 @@ kspec_status ks_ridge_check_N(size_t N, kspec_error *err) {
     return KSPEC_OK;
 }
 
-kspec_status ks_ridge_check_lambda(double lambda, kspec_error *err) {
+kspec_status ks_ridge_check_lambda(const kspec_ridge *r, double lambda, kspec_error *err) {
+    if (lambda == 0 && r->o.intercept)
+        return ks_about(err, "intercept", NULL,
+                        ks_fail(err, KSPEC_E_ARG, "lambda 0 and an intercept cannot be combined"));
     if (lambda == 0 || (lambda >= 1e-100 && lambda <= 1e100)) return KSPEC_OK; /* its square is a number */
     return ks_fail(err, KSPEC_E_ARG, "lambda %g is neither 0 nor between 1e-100 and 1e100", lambda);
 }
 
-kspec_status ks_ridge_check_lambdas(const double *lambda, size_t count, kspec_error *err) {
+kspec_status ks_ridge_check_lambdas(const kspec_ridge *r, const double *lambda, size_t count,
+                                    kspec_error *err) {
     if (count == 0) return ks_fail(err, KSPEC_E_ARG, "the list of lambda is empty");
     kspec_status st = ks_check_pointer(err, lambda, "the list of lambda");
-    for (size_t k = 0; k < count && !st; k++) st = ks_ridge_check_lambda(lambda[k], err);
+    for (size_t k = 0; k < count && !st; k++) st = ks_ridge_check_lambda(r, lambda[k], err);
     return st;
 }
 

@@ -17,8 +17,9 @@ kspec_status ks_ridge_path(kspec_ridge *r, const ks_run *run, size_t N, const do
 
 /* KSPEC_E_ARG unless N is from 1 to 10^9, and unless each lambda is 0 or from 1e-100 to 1e100. */
 kspec_status ks_ridge_check_N(size_t N, kspec_error *err);
-kspec_status ks_ridge_check_lambda(double lambda, kspec_error *err);
-kspec_status ks_ridge_check_lambdas(const double *lambda, size_t count, kspec_error *err);
+kspec_status ks_ridge_check_lambda(const kspec_ridge *r, double lambda, kspec_error *err);
+kspec_status ks_ridge_check_lambdas(const kspec_ridge *r, const double *lambda, size_t count,
+                                    kspec_error *err);
 
 /* The run at a fixed fraction: a point does not know how many steps it will take. */
 ks_run ks_ridge_still(const ks_run *run, double fraction);

@@ -170,7 +170,7 @@ static kspec_status prepare(search *s, const ks_run *run, size_t most, ks_arena 
     s->benches = ks_arena_zalloc(a, workers, sizeof *s->benches);
     for (size_t w = 0; w < workers && !a->failed; w++) {
         struct bench *b = &s->benches[w];
-        b->basis = (ks_one){.n = n, .nt = nt, .m = m, .f = f};
+        b->basis = (ks_one){.n = n, .nt = nt, .m = m, .f = f, .intercept = r->o.intercept};
         ks_one_alloc(&b->basis, a);
         b->rows = ks_arena_alloc(a, ks_size(all, r->p), sizeof *b->rows);
         b->targets = ks_arena_alloc(a, ks_size(all, m), sizeof *b->targets);

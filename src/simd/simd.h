@@ -12,6 +12,7 @@
 #include "simd/pairs.h"
 #include "simd/path.h"
 #include "simd/train.h"
+#include "simd/twice.h"
 
 #include <stddef.h>
 
@@ -104,6 +105,15 @@ typedef struct {
      * square is not made, and the weight is keep.
      */
     void (*pairs_strip)(const ks_pairs_panel *p, const double *keep, double *each, double *left);
+
+    /*
+     * In twice the digits, of a pair of columns (see simd/twice.h): the sums over rows, two parts each; and
+     * what belongs to each row, `weight` times, added to KS_TWICE_LISTS lists of n high and n low parts. s, v
+     * and v2 are the sums, and those of p and q, times the weight.
+     */
+    void (*twice_sums)(const ks_twice_pair *c, double *sums);
+    void (*twice_rows)(const ks_twice_pair *c, const double *s, const double *v, const double *v2,
+                       double weight, double *lists);
 
     /* Training, in single precision: multiples of KS_TRAIN_ROWS rows, of KS_TRAIN_COLS cols; any depth. */
 

@@ -23,6 +23,9 @@ void KS_K(ks_path_loo)(const ks_path_loo_cell *c);
 void KS_K(ks_path_group_row)(const ks_path_group_row *r);
 void KS_K(ks_path_close)(size_t cols, int nmax, int orders, const double *A, const double *last, double *sum);
 void KS_K(ks_pairs_strip)(const ks_pairs_panel *p, const double *keep, double *each, double *left);
+void KS_K(ks_twice_sums)(const ks_twice_pair *c, double *sums);
+void KS_K(ks_twice_rows)(const ks_twice_pair *c, const double *s, const double *v, const double *v2,
+                         double weight, double *lists);
 void KS_K(ks_train_product)(const ks_train_product *p, float *out, size_t ld);
 void KS_K(ks_train_adam)(const ks_train_product *p, const ks_adam *s, float *w, float *m, float *v,
                          size_t ld);
@@ -47,6 +50,8 @@ const ks_simd KS_K(ks_simd) = {
     .path_group_row = KS_K(ks_path_group_row),
     .path_close = KS_K(ks_path_close),
     .pairs_strip = KS_K(ks_pairs_strip),
+    .twice_sums = KS_K(ks_twice_sums),
+    .twice_rows = KS_K(ks_twice_rows),
     .train_product = KS_K(ks_train_product),
     .train_adam = KS_K(ks_train_adam),
 };

@@ -105,7 +105,7 @@ static kspec_status prepare(cvpca *c, const ks_spectrum_job *j, size_t P, size_t
 /* The estimates of all splits and both orders: sum (1 + groups) x n */
 static kspec_status average(cvpca *c, const ks_spectrum_job *j, const ks_trials *t, int splits, double *sum,
                             ks_arena *arena, kspec_error *err) {
-    size_t count = ks_trials_splits(t, splits), chunks = 2 * (1 + c->groups);
+    const size_t count = ks_trials_splits(t, splits), chunks = 2 * (1 + c->groups);
     ks_halves halves;
     kspec_status st = ks_trials_alloc(t, arena, &halves, err);
     memset(sum, 0, (1 + c->groups) * c->n * sizeof *sum);
@@ -120,7 +120,6 @@ static kspec_status average(cvpca *c, const ks_spectrum_job *j, const ks_trials 
             sum[k / c->n / 2 * c->n + k % c->n] += ldexp(c->lambda[k], 2 * t->exponent) / (2 * (double)count);
     }
     ks_blas_exit();
-    j->r->cvpca->splits = (int)count;
     return st;
 }
 
@@ -188,6 +187,18 @@ kspec_status ks_spectrum_by_cvpca(ks_spectrum_job *j, const kspec_matrix *phi, s
     st = average(&c, j, &t, how->splits ? how->splits : SPLITS, sum, &j->arena, err);
     if (st) return st;
     jackknife(&c, sum, j->r);
+    j->r->cvpca->splits = (int)ks_trials_splits(&t, how->splits ? how->splits : SPLITS);
     j->r->cvpca->groups = (int)c.groups;
     return KSPEC_OK;
+}
+
+kspec_status ks_spectrum_crossed(ks_spectrum_job *j, const kspec_matrix *phi, size_t ntrials,
+                                 const kspec_moments_opts *how, double *lambda, kspec_error *err) {
+    const size_t P = phi[0].rows, Q = phi[0].cols;
+    ks_trials t = ks_trials_of(phi, ntrials, how);
+    cvpca c = {.n = P < Q ? P : Q};
+    kspec_status st = ks_trials_init(&t, err);
+    if (!st) st = ks_trials_scale(&t, 2, err);
+    if (!st) st = prepare(&c, j, P, Q, &j->arena, err);
+    return st ? st : average(&c, j, &t, 1, lambda, &j->arena, err);
 }

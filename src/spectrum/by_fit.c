@@ -9,6 +9,7 @@
 #include "fit/describe.h"
 #include "moments/evidence.h"
 #include "spectrum/methods.h"
+#include "spectrum/sample.h"
 #include "fit/tuning.h"
 
 #include <math.h>
@@ -23,6 +24,8 @@ typedef struct {
     size_t trials;
     /* 1 over the number of trials, averaged over rows: what is left of one trial's noise variance */
     double noise_left;
+    /* how many cross-validated eigenvalues there are to be */
+    size_t crossed;
 } fit;
 
 /* Back to the units of the data; an eigenvalue by power 1, the trace of T^n by power n. */
@@ -99,11 +102,13 @@ static kspec_status alloc_result(const fit *t, size_t rank, kspec_error *err) {
                   {&r->effective_dimension_std_error, T},
                   {&r->effective_dimension_ci_low, T},
                   {&r->effective_dimension_ci_high, T},
+                  {&r->fit->crossed, t->crossed},
                   {&r->sample_eigenvalues, t->x.all_count}};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         *arrays[k].at = ks_arena_alloc(arena, arrays[k].n, sizeof(double));
     r->fit->families = ks_arena_list(arena, t->f.count, sizeof **r->fit->families);
     if (arena->failed) return ks_nomem(err, "the spectrum", arena->failed);
+    if (!t->crossed) r->fit->crossed = NULL;
     r->rank = rank;
     r->t_count = T;
     r->sample_count = t->x.all_count;
@@ -181,12 +186,19 @@ static double compare(double fitted, double sd, double given, double error, int 
     return (a - b) / hypot(a * power * sd / fitted, b * power * error / given);
 }
 
+/* With one trial noise is a part of the unbiased m(1). */
+static double counted_trace(const fit *t, const ks_quantity *noise) {
+    const kspec_spectrum_result *r = t->j->r;
+    return r->fitted[0] + (t->trials > 1 ? 0 : scaled(t, noise->value, 1));
+}
+
 static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio, const ks_quantity *noise) {
     ks_spectrum_job *j = t->j;
     kspec_spectrum_result *r = j->r;
     for (size_t n = 0; n < r->count; n++) {
         r->fitted[n] = scaled(t, m[n].value, (int)n + 1);
-        r->fit->z[n] = n == 0 ? NAN
+        /* both traces are of one sample, and differ by far less than it does from others */
+        r->fit->z[n] = n == 0 ? (counted_trace(t, noise) - r->given[n]) / r->given_std_error[n]
                               : compare(r->fitted[n], scaled(t, m[n].sd, (int)n + 1), r->given[n],
                                         r->given_std_error[n], (int)n + 1);
     }
@@ -203,14 +215,16 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
 /*
  * Unbiased moments are free of noise and of any family. Where one contradicts the fit, as the warning says,
  * all intervals are widened: those of eigenvalues by the gap between the n-th roots, or by 2 where it is not
- * positive.
+ * positive. Nor is the first eigenvalue above the sample's own on average, whatever noise that holds.
  */
-static double gap(const kspec_spectrum_result *r) {
-    double most = 1;
-    for (size_t n = 1; n < r->count; n++) {
-        if (!(fabs(r->fit->z[n]) > KS_DISAGREE)) continue;
-        double far = r->given[n] > 0 ? fabs(log(r->fitted[n] / r->given[n])) / (double)(n + 1) : log(2);
-        most = fmax(most, exp(far));
+static double gap(const fit *t, const ks_quantity *noise) {
+    const kspec_spectrum_result *r = t->j->r;
+    double most = fmax(1, ks_above_sample(r));
+    for (size_t n = 0; n < r->count; n++) {
+        if (!(fabs(r->fit->z[n]) > (n ? KS_DISAGREE : KS_DISAGREE_TRACE))) continue;
+        const double fitted = n ? r->fitted[n] : counted_trace(t, noise),
+                     far = r->given[n] > 0 ? fabs(log(fitted / r->given[n])) / (double)(n + 1) : log(2);
+        most = fmax(most, exp(fmin(far, log(2))));
     }
     return most;
 }
@@ -233,6 +247,12 @@ static void set_t(const fit *t) {
         r->t[k] = t->j->o.t ? t->j->o.t[k] : r->eigenvalues[0] * pow(10, -(double)k);
 }
 
+/* Is t near the last eigenvalue that is resolved, or above? Else the tail decides, unless there is none. */
+static int is_resolved(const kspec_spectrum_result *r, double t) {
+    const size_t n = r->fit->resolved;
+    return n > 0 && (n == r->rank || t >= KS_T_RESOLVED * r->eigenvalues[n - 1]);
+}
+
 /* The effective dimension falls with t, and so do the ends of its interval: each bounds those beyond it. */
 static void keep_dimensions(const fit *t, const ks_quantity *q) {
     kspec_spectrum_result *r = t->j->r;
@@ -252,6 +272,9 @@ static void keep_dimensions(const fit *t, const ks_quantity *q) {
             if (r->t[l] > r->t[k]) low[k] = fmax(low[k], low[l]);
             if (r->t[l] < r->t[k]) high[k] = fmin(high[k], high[l]);
         }
+    for (size_t k = 0; k < r->t_count; k++)
+        if (!is_resolved(r, r->t[k]))
+            r->effective_dimension[k] = r->effective_dimension_std_error[k] = low[k] = high[k] = NAN;
 }
 
 /*
@@ -290,7 +313,7 @@ static kspec_status describe_moments(fit *t, const ks_run *run, kspec_error *err
     kspec_status st = ks_describe(run, &t->f, count, m, err);
     if (st) return st;
     check_moments(t, m, ratio, noise);
-    r->fit->widened = gap(r);
+    r->fit->widened = gap(t, noise);
     widen_eigenvalues(r);
     widen(r->fit->widened * r->fit->widened, &r->fit->participation_ratio_ci_low,
           &r->fit->participation_ratio_ci_high);
@@ -306,7 +329,7 @@ static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
     kspec_status st = describe_moments(t, &moments, err);
     if (st) return st;
     size_t T = r->t_count;
-    ks_quantity *q = ks_arena_zalloc(&t->j->arena, T + 2, sizeof *q), *beyond = q + T, *slope = beyond + 1;
+    ks_quantity *q = ks_arena_zalloc(&t->j->arena, T + 3, sizeof *q), *beyond = q + T, *slope = beyond + 1;
     if (t->j->arena.failed) return ks_nomem(err, "the description of the spectrum", t->j->arena.failed);
     set_t(t);
     count_resolved(r);
@@ -315,8 +338,10 @@ static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
         q[k] =
             (ks_quantity){.kind = KS_EFFECTIVE_DIMENSION, .at = ldexp(r->t[k], -t->x.exponent) / t->x.unit};
     *beyond = (ks_quantity){.kind = KS_SHARE_BEYOND, .from = r->fit->resolved};
-    *slope = (ks_quantity){.kind = KS_EXPONENT, .from = r->fit->exponent_from, .to = r->fit->exponent_to};
-    if ((st = ks_describe(&rest, &t->f, T + 2, q, err))) return st;
+    for (size_t k = 0; k < 2; k++) /* with weights 1/i, and without */
+        slope[k] = (ks_quantity){
+            .kind = KS_EXPONENT, .at = k ? 0 : 1, .from = r->fit->exponent_from, .to = r->fit->exponent_to};
+    if ((st = ks_describe(&rest, &t->f, T + 3, q, err))) return st;
     keep_dimensions(t, q);
     r->fit->beyond = beyond->value, r->fit->beyond_ci_low = beyond->low,
     r->fit->beyond_ci_high = beyond->high;
@@ -325,13 +350,31 @@ static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
     /* the two ends of its range, each off by that factor, tilt the line */
     double tilt = 2 * log(r->fit->widened) /
                   fmax(log((double)r->fit->exponent_to / (double)r->fit->exponent_from), 0.1);
-    r->fit->exponent = slope->value;
-    r->fit->exponent_ci_low = slope->low - tilt;
-    r->fit->exponent_ci_high = slope->high + tilt;
+    r->fit->exponent = slope[0].value, r->fit->exponent_unweighted = slope[1].value;
+    r->fit->exponent_ci_low = slope[0].low - tilt, r->fit->exponent_ci_high = slope[0].high + tilt;
+    r->fit->exponent_unweighted_ci_low = slope[1].low - tilt;
+    r->fit->exponent_unweighted_ci_high = slope[1].high + tilt;
     return KSPEC_OK;
 }
 
 /* ---- all of it ---- */
+
+static kspec_status cross_validate(const fit *t, const kspec_matrix *phi, const kspec_moments_opts *how,
+                                   kspec_error *err) {
+    kspec_spectrum_fit *f = t->j->r->fit;
+    f->crossed_count = t->crossed;
+    return t->crossed ? ks_spectrum_crossed(t->j, phi, t->trials, how, f->crossed, err) : KSPEC_OK;
+}
+
+/*
+ * Gaussian features of eigenvalues lambda have mean squares of relative variance 2 m(2)/m(1)^2, noise
+ * included in m(1).
+ */
+static double columns_excess(const fit *t) {
+    const ks_spectrum_job *j = t->j;
+    if (j->count < 2 || !(j->m[0] > 0) || !(j->m[1] > 0)) return NAN;
+    return t->x.uneven - 2 * j->m[1] / (j->m[0] * j->m[0]);
+}
 
 static kspec_status run_fit(fit *t, const kspec_matrix *phi, const kspec_moments_opts *how,
                             kspec_error *err) {
@@ -345,11 +388,14 @@ static kspec_status run_fit(fit *t, const kspec_matrix *phi, const kspec_moments
     double noise = known_noise(t, &r->fit->noise_from);
     double pin = r->fit->noise_from == KSPEC_NOISE_FROM_TRIALS ? t->x.noise.own_error : 0;
     if ((st = check_noise(t, noise, r->fit->noise_from, err))) return st;
+    r->fit->columns_excess = columns_excess(t);
     if ((st = find_signal(t, &signal, phi, how, err))) return st;
     if ((st = ks_observe(&leverages, &t->x, &j->arena, &t->o, err))) return st;
     if ((st = ks_fit_families(&fitting, &t->o, noise, pin, &j->arena, &t->f, err))) return st;
     size_t rank = t->f.p.end;
-    if ((st = alloc_result(t, rank, err)) || (st = keep_eigenvalues(t, err)) || (st = keep_families(t, err)))
+    if (t->trials > 1 && t->x.all_count <= KS_SAMPLE_MAX) t->crossed = t->x.all_count;
+    if ((st = alloc_result(t, rank, err)) || (st = cross_validate(t, phi, how, err)) ||
+        (st = keep_eigenvalues(t, err)) || (st = keep_families(t, err)))
         return st;
     return describe(t, &describing, err);
 }

@@ -1,25 +1,50 @@
 /* What is doubtful about a spectrum, by each method. */
 #include "base/doubt.h"
 #include "base/error.h"
+#include "fit/tuning.h"
 #include "spectrum/methods.h"
 
 #include <math.h>
 
 /* Noise that is given and that of the trials may differ by this share. */
 static const double NEAR = 0.1;
+/* Columns of gains that vary by a half of their mean have an excess of 1. */
+static const double UNEVEN = 1, VERY_UNEVEN = 5;
 /* An error of 1% in every moment moves a root by a tenth of the largest. */
 static const double ILL_CONDITIONED = 10;
+
+double ks_above_sample(const kspec_spectrum_result *r) {
+    const double factor =
+        r->sample_count && r->sample_eigenvalues[0] > 0 ? r->eigenvalues[0] / r->sample_eigenvalues[0] : 1;
+    return factor > KS_ABOVE_SAMPLE ? factor : 1;
+}
 
 static void doubt_fit(ks_doubts to, const kspec_spectrum_opts *o, const kspec_spectrum_result *r) {
     const kspec_spectrum_fit *f = r->fit;
     double most = 0;
-    size_t n = 0; /* where fit and unbiased moments are farthest apart */
-    for (size_t k = 1; k < r->count; k++)
-        if (fabs(f->z[k]) > most) most = fabs(f->z[n = k]);
+    size_t n = 0; /* where fit and unbiased moments are farthest apart, in units of what is allowed */
+    for (size_t k = 0; k < r->count; k++) {
+        const double z = fabs(f->z[k]) / (k ? KS_DISAGREE : KS_DISAGREE_TRACE);
+        if (z > most) most = z, n = k;
+    }
     if (f->signal == KSPEC_EVIDENCE_NONE && f->noise_from != KSPEC_NOISE_FROM_NOWHERE)
         ks_doubt(to, KSPEC_DOUBT_ALL_NOISE, NULL, NULL, f->signal_z);
-    if (f->widened > 1)
-        ks_doubt(to, KSPEC_DOUBT_FIT_DISAGREES, NULL, NULL, (double)(n + 1), r->fitted[n], r->given[n], most);
+    if (most > 1)
+        ks_doubt(to, KSPEC_DOUBT_FIT_DISAGREES, NULL,
+                 f->crossed ? "trust the moments, and the cross-validated eigenvalues" : "compare moments",
+                 (double)(n + 1), r->fitted[n], r->given[n], fabs(f->z[n]));
+    if (ks_above_sample(r) > 1)
+        ks_doubt(to, KSPEC_DOUBT_ABOVE_SAMPLE, NULL, f->crossed ? "; trust the cross-validated ones" : "",
+                 r->eigenvalues[0], r->sample_eigenvalues[0]);
+    if (f->columns_excess > UNEVEN && f->noise_from == KSPEC_NOISE_FROM_FIT)
+        ks_doubt(
+            to, KSPEC_DOUBT_UNEVEN_COLUMNS, NULL,
+            "noise that differs between columns looks like a long tail, and one trial cannot tell; repeats "
+            "of the same rows and columns can",
+            f->columns_excess);
+    else if (f->columns_excess > VERY_UNEVEN)
+        ks_doubt(to, KSPEC_DOUBT_UNEVEN_COLUMNS, NULL,
+                 "a few columns carry most of it, and the intervals may be too short", f->columns_excess);
     if ((o->noise > 0 || o->no_noise) && fabs(o->noise / f->noise_of_trials - 1) > NEAR)
         ks_doubt(to, KSPEC_DOUBT_NOISE_DISAGREES, NULL, NULL, o->noise, f->noise_of_trials);
 }

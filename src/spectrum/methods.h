@@ -38,6 +38,13 @@ kspec_status ks_check_cvpca(const kspec_matrix *phi, size_t ntrials, const kspec
 kspec_status ks_spectrum_by_cvpca(ks_spectrum_job *j, const kspec_matrix *phi, size_t ntrials,
                                   const kspec_moments_opts *how, kspec_error *err);
 
+/* Those of one split alone, min(P,Q) of them in the order of a half's singular values, without intervals */
+kspec_status ks_spectrum_crossed(ks_spectrum_job *j, const kspec_matrix *phi, size_t ntrials,
+                                 const kspec_moments_opts *how, double *lambda, kspec_error *err);
+
+/* The factor by which the fit's first eigenvalue exceeds the sample's own, where that is too much; else 1 */
+double ks_above_sample(const kspec_spectrum_result *r);
+
 /* From j's moments, of which the first `rank` are used; checks them and the rank. */
 kspec_status ks_spectrum_by_newton(ks_spectrum_job *j, kspec_error *err);
 /* The largest rank */

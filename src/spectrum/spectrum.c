@@ -202,31 +202,18 @@ static int moments_progress(void *ctx, double fraction) {
     return j->o.progress.report(j->o.progress.ctx, until * fraction);
 }
 
-/* Is every moment 0, though the matrix is not? Its squares are then below the smallest double. */
-static int vanished(const kspec_moments_result *r, const kspec_matrix *phi, size_t ntrials) {
-    for (size_t k = 0; k < r->count; k++)
-        if (r->estimates[k]->root != 0) return 0;
-    for (size_t t = 0; t < ntrials; t++)
-        for (size_t p = 0; p < phi[t].rows; p++)
-            for (size_t q = 0; q < phi[t].cols; q++)
-                if (ks_at(&phi[t], p, q) != 0 && fabs(ks_at(&phi[t], p, q)) < sqrt(DBL_MIN)) return 1;
-    return 0;
-}
-
-static kspec_status use_estimates(job *j, const kspec_matrix *phi, size_t ntrials,
-                                  const kspec_moments_opts *used, kspec_error *err) {
+static kspec_status use_estimates(job *j, const kspec_moments_opts *used, kspec_error *err) {
     const kspec_moments_result *r = j->r->moments;
     double *m = ks_arena_alloc(&j->arena, r->count, sizeof *m);
     double *errors = ks_arena_alloc(&j->arena, r->count, sizeof *errors);
     if (j->arena.failed) return ks_nomem(err, "the moments", j->arena.failed);
-    int none = vanished(r, phi, ntrials);
     for (size_t k = 0; k < r->count; k++) {
         const kspec_estimate *e = r->estimates[k];
         if (e->n != (int)k + 1)
             return ks_fail(err, KSPEC_E_ARG,
                            "estimators 0x%x: eigenvalues come from one of them, not several",
                            used->estimators);
-        if ((e->root != 0 && fabs(e->value) < DBL_MIN) || none)
+        if (e->root != 0 && fabs(e->value) < DBL_MIN)
             return ks_about(
                 err, "normalize", NULL,
                 ks_fail(err, KSPEC_E_NUMERIC, "m(%zu) is below the smallest double; scale the data", k + 1));
@@ -345,7 +332,7 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, ks
     ks_team_within(used->team, 1);
     st = kspec_moments(phi, ntrials, used, &j->r->moments, err);
     ks_team_within(used->team, -1);
-    return st ? st : use_estimates(j, phi, ntrials, used, err);
+    return st ? st : use_estimates(j, used, err);
 }
 
 static kspec_status sample(job *j, const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how,
@@ -371,12 +358,12 @@ typedef struct {
 } call;
 
 /* The products of the sample's Gram matrix, and for a fit those of its singular vectors */
-static kspec_status decide(const call *c, ks_placement *placement, int threads, kspec_error *err) {
+static kspec_status decide(const call *c, ks_placement *placement, kspec_error *err) {
     const double P = (double)c->phi->rows, Q = (double)c->phi->cols, n = fmin(P, Q);
     const int fit = c->j->o.method == KSPEC_SPECTRUM_METHOD_FIT;
     const double longest = fmax(P, Q) * n * sizeof(double);
     const ks_load l = {(fit ? 2 : 1) * n * P * Q, (size_t)(n * n * sizeof(double) + (fit ? 2 : 1) * longest)};
-    return ks_where_second(placement, &l, NULL, threads, err);
+    return ks_where_second(placement, &l, NULL, err);
 }
 
 static kspec_status run_method(job *j, const call *c, kspec_error *err) {
@@ -404,7 +391,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     call *c = ctx;
     job *j = c->j;
     const ks_run whole = j->run;
-    kspec_status st = decide(c, placement, whole.threads, err);
+    kspec_status st = decide(c, placement, err);
     j->run.device = placement->device;
     if (!st) st = run_method(j, c, err);
     j->run = whole;

@@ -1,11 +1,9 @@
-#define _GNU_SOURCE /* memfd_create */
 #include "team/area.h"
 
+#include "base/memfile.h"
 #include "base/memory.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -29,20 +27,13 @@ static int make(size_t bytes) {
     if (bytes > ks_memory_available() / 4) return -1;
     if (getrlimit(RLIMIT_FSIZE, &file)) return -1;
     if (file.rlim_cur != RLIM_INFINITY && file.rlim_cur < bytes) return -1;
-    const int fd = memfd_create("kspec", MFD_CLOEXEC);
+    const int fd = ks_memory_file();
     if (fd < 0 || ftruncate(fd, (off_t)bytes) == 0) return fd;
     close(fd);
     return -1;
 }
 
 static size_t bytes_of(size_t part) { return ks_size_add(sizeof(head), ks_size(KS_AREA_PARTS, part)); }
-
-/* The file of another process of this user */
-static int find(long process, int fd) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%ld/fd/%d", process, fd);
-    return open(path, O_RDWR | O_CLOEXEC);
-}
 
 /* All have it, or nobody */
 static kspec_status grow(kspec_team *t, size_t part, kspec_error *err) {
@@ -56,7 +47,7 @@ static kspec_status grow(kspec_team *t, size_t part, kspec_error *err) {
     ks_area_end(t);
     if (t->comm.rank == 0) of.fd = fd = make(bytes);
     kspec_status st = ks_team_broadcast(t, 0, &of, sizeof of, err);
-    if (!st && of.fd >= 0 && t->comm.rank > 0) fd = find(of.process, of.fd);
+    if (!st && of.fd >= 0 && t->comm.rank > 0) fd = ks_memory_file_of(of.process, of.fd);
     if (!st && fd >= 0) x = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     const unsigned char mine = x != MAP_FAILED;
     for (int r = 0; r < t->comm.ranks; r++) t->bytes[r] = 1;

@@ -13,11 +13,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { VERSION = 1, HEAD = 6, IDENTITY_MAX = 1 << 14, NAME = 64 };
 static const uint64_t MAGIC = UINT64_C(0x706565706365706b);
@@ -57,11 +59,19 @@ static kspec_status failed(const char *path, const char *how, kspec_error *err) 
 static kspec_status slurp(const char *path, unsigned char **out, size_t *bytes, kspec_error *err) {
     *out = NULL;
     *bytes = 0;
-    FILE *f = fopen(path, "rb");
-    if (!f) return errno == ENOENT ? KSPEC_OK : failed(path, "cannot be read", err);
     struct stat s;
-    kspec_status st =
-        fstat(fileno(f), &s) || !S_ISREG(s.st_mode) ? failed(path, "is not a file", err) : KSPEC_OK;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for who writes */
+    if (fd < 0) return errno == ENOENT ? KSPEC_OK : failed(path, "cannot be read", err);
+    if (fstat(fd, &s) || !S_ISREG(s.st_mode)) {
+        close(fd);
+        return ks_fail(err, KSPEC_E_IO, "the checkpoint's %.400s is not a file", path);
+    }
+    FILE *f = fdopen(fd, "rb");
+    if (!f) {
+        close(fd);
+        return ks_nomem(err, "a checkpoint", sizeof *f);
+    }
+    kspec_status st = KSPEC_OK;
     size_t size = st ? 0 : (size_t)s.st_size;
     if (!st && !(*out = ks_alloc(size, 1))) st = ks_nomem(err, "a checkpoint", size);
     if (!st && fread(*out, 1, size, f) != size) st = failed(path, "cannot be read", err);

@@ -91,6 +91,8 @@ typedef struct {
     double scale[KS_SCALES], log_evidence[KS_SCALES];
     /* the weighted squares q of what is left: s^2 is q/n */
     double misfit[KS_SCALES];
+    /* degrees of freedom that the curve uses */
+    double used[KS_SCALES];
     /* with R: eigenvectors (columns) and eigenvalues of R a R^T, and z in them */
     double *vectors, *values, *z;
 } ks_candidate;

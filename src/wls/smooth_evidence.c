@@ -13,6 +13,8 @@
 
 /* Priors whose variance falls below this share of the first are cut off there. */
 static const double NEGLIGIBLE = 1e-16;
+/* Where the noise is unknown: the power of the share of the data's degrees of freedom that a curve leaves. */
+static const double LEFT = 2;
 
 double ks_log_sum(double a, double b) {
     const double most = fmax(a, b);
@@ -38,10 +40,14 @@ double ks_prior_variance(const ks_reduced *r, kspec_wls_prior prior, double shap
 
 /* ---- a candidate's evidence ---- */
 
-/* log p from the two sums; noise 0: integrated out */
-static double log_likelihood(double log_variance, double q, double n, double noise) {
+/*
+ * log p from the two sums; noise 0: integrated out. Where a curve follows nearly all points, nothing tells
+ * noise from signal, and all large scales are alike. So the prior probability of a scale is the square of
+ * what it leaves of the degrees of freedom.
+ */
+static double log_likelihood(double log_variance, double q, double used, double n, double noise) {
     if (noise > 0) return -0.5 * log_variance - 0.5 * q / (noise * noise) - n * log(noise);
-    return -0.5 * log_variance - 0.5 * n * log(fmax(q, 1e-300));
+    return -0.5 * log_variance - 0.5 * n * log(fmax(q, 1e-300)) + LEFT * log(fmax(1 - used / n, 1e-9));
 }
 
 /* Coefficients of nearly one variance, which a regular grid has many of */
@@ -63,7 +69,7 @@ typedef struct {
 
 static void on_grid(const job *j, ks_candidate *c) {
     const ks_reduced *r = j->e->data;
-    for (int s = 0; s < KS_SCALES; s++) c->log_evidence[s] = 0, c->misfit[s] = r->rest;
+    for (int s = 0; s < KS_SCALES; s++) c->log_evidence[s] = 0, c->misfit[s] = r->rest, c->used[s] = 0;
     const double first = ks_prior_variance(r, c->prior, c->shape, 1);
     for (int s = 0; s < KS_SCALES; s++) c->scale[s] /= first * (double)r->N;
     for (size_t b = 0; b < j->bin_count; b++) {
@@ -73,6 +79,7 @@ static void on_grid(const job *j, ks_candidate *c) {
             const double v = 1 + c->scale[s] * a;
             c->log_evidence[s] += at->count * log(v);
             c->misfit[s] += at->energy / v;
+            c->used[s] += at->count * (1 - 1 / v);
         }
     }
 }
@@ -96,12 +103,12 @@ static kspec_status by_eigenvalues(const job *j, ks_candidate *c, double *B, ksp
         ks_gemm(0, 1, 1, k, k, 1, r->z + f, k, c->vectors, k, 0, c->z, k); /* a vector is a row */
     }
     for (int s = 0; s < KS_SCALES; s++) {
-        double log_v = 0, q = rest;
+        double log_v = 0, q = rest, used = 0;
         for (size_t i = 0; i < k; i++) {
             const double v = 1 + c->scale[s] * fmax(c->values[i], 0);
-            log_v += log(v), q += c->z[i] * c->z[i] / v;
+            log_v += log(v), q += c->z[i] * c->z[i] / v, used += 1 - 1 / v;
         }
-        c->log_evidence[s] = log_v, c->misfit[s] = q;
+        c->log_evidence[s] = log_v, c->misfit[s] = q, c->used[s] = used;
     }
     return KSPEC_OK;
 }
@@ -112,6 +119,7 @@ static void up_to_a_degree(const job *j, ks_candidate *c) {
     for (int s = 0; s < KS_SCALES; s++) {
         const double v = 1 + c->scale[s];
         c->log_evidence[s] = (double)c->k * log(v), c->misfit[s] = inside / v + outside;
+        c->used[s] = (double)c->k * (1 - 1 / v);
     }
 }
 
@@ -127,7 +135,8 @@ static kspec_status candidate(void *ctx, size_t chunk, const ks_worker *worker) 
     else
         on_grid(j, c);
     for (int s = 0; s < KS_SCALES && !st; s++)
-        c->log_evidence[s] = log_likelihood(c->log_evidence[s], c->misfit[s], j->e->n, j->e->noise);
+        c->log_evidence[s] =
+            log_likelihood(c->log_evidence[s], c->misfit[s], c->used[s], j->e->n, j->e->noise);
     return st;
 }
 

@@ -20,7 +20,7 @@ expect_json '[(d["what"], d["n"]) for d in j["differences"]] == \
 expect_status 0 kspec compare a.npy b.npy -n 4 --json
 expect_json '[(d["what"], d["n"]) for d in j["differences"]] == \
              [("dimension", None)] + [("moment", n) for n in (1, 2, 3, 4)]'
-expect_json 'all(list(d) == ["what", "n", "value", "stderr", "p"] and d["p"] > 0.01
+expect_json 'all(list(d) == ["what", "n", "value", "stderr", "p", "rounding"] and d["p"] > 0.01
              for d in j["differences"])'
 # p is that of logarithms, by Student's distribution: not far from that of the plain difference, whose
 # variance is all true (p is larger) or half (p is smaller)

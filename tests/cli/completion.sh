@@ -42,7 +42,7 @@ offers 'data.npy' moments da
 
 # every option of every command, as -h has them
 for c in $(kspec help | sed -n 's/^  \([a-z]*\)   *[a-z].*/\1/p'); do
-    kspec "$c" -h | grep -oE '^ {2}.{0,4}--?[a-z-]+' | grep -oE -- '--?[a-z-]+' | sort -u >options
+    kspec "$c" --help-all | grep -oE '^ {2}.{0,4}--?[a-z-]+' | grep -oE -- '--?[a-z-]+' | sort -u >options
     expect "$c has options" [ "$(wc -l <options)" -ge 6 ]
     expect "fish knows $c" grep -q -- "-a $c -d" kspec.fish
     expect "zsh knows $c" grep -q -- "'$c:" kspec.zsh

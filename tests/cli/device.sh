@@ -75,16 +75,20 @@ expect_error 2 'no GPU can be used: gpu:0: the device is in use by another proce
 expect_error 1 'gpu:0 Plain 0: .*out of memory' \
     env PLAIN_PLUGIN=small "$tool" moments x.npy --estimator exact --device gpu
 
-# auto, where the work is long enough: a GPU that fails leaves it to the processor, and says so
+# auto, where the work is long enough for all processors, whatever --threads says: a GPU that fails leaves it
+# to the processor, and says so
 kspec generate rff --rows 1200 --cols 1500 --dim 3 -o y.npy
-auto=(moments y.npy --estimator exact -n 4 --threads 1 --json)
+auto=(moments y.npy --estimator exact -n 4 --json)
 for how in broken small; do
-    expect_status 0 env PLAIN_PLUGIN=$how "$tool" "${auto[@]}"
+    [ $how = broken ] && threads=1 || threads=9
+    expect_status 0 env KSPEC_THREADS=1 PLAIN_PLUGIN=$how "$tool" "${auto[@]}" --threads $threads
     expect_json 'j["device"] == "cpu" and [w[:20] for w in j["warnings"]] == ["the GPU is not used:"]'
     expect_stderr '^kspec: warning: the GPU is not used: gpu:0'
 done
-expect_status 0 env PLAIN_PLUGIN=none "$tool" "${auto[@]}" --no-stderr
+expect_status 0 env KSPEC_THREADS=1 PLAIN_PLUGIN=none "$tool" "${auto[@]}" --no-stderr
 expect_json 'j["device"] == "cpu" and j["warnings"] == []'
+expect_status 0 env KSPEC_THREADS=1000 PLAIN_PLUGIN=broken "$tool" "${auto[@]}" --threads 1 --no-stderr
+expect_json 'j["device_reason"].startswith("the work is small")'
 
 bench=$(dirname "$KSPEC")/bench/kspec-bench
 if [ -x "$bench" ]; then
@@ -134,7 +138,7 @@ seq 60 | sed 's/^.$/a/' >groups.txt
 expect_error 2 'there is no dimension of groups on a GPU; use the cpu' \
     "$tool" dimension x.npy --groups groups.txt --device gpu
 kspec generate rff --rows 2000 --cols 2000 --dim 3 --noise 0.1 --trials 2 -o y2.npy
-expect_status 0 env PLAIN_PLUGIN=small "$tool" dimension y2.npy --threads 1 --json
+expect_status 0 env KSPEC_THREADS=1 PLAIN_PLUGIN=small "$tool" dimension y2.npy --json
 expect_json 'j["device"] == "cpu" and [w[:20] for w in j["warnings"]] == ["the GPU is not used:"]'
 rm y2.npy
 
@@ -163,7 +167,7 @@ expect_error 1 'gpu:0 Plain 0: 0.5 MB are needed, 0.1 MB are free' \
     env KSPEC_GPU_MEMORY=1e-4 "$tool" "${ridge[@]}" --device gpu
 kspec generate linear --rows 800 --cols 5 --dim 3 -o w.npy
 lambda=$(seq -s, 1 20)
-expect_status 0 env PLAIN_PLUGIN=small "$tool" ridge w.npy --target w.npy --target-cols 0 --features 100 \
-    --scale --lambda "$lambda" --threads 1 --json
+expect_status 0 env KSPEC_THREADS=1 PLAIN_PLUGIN=small "$tool" ridge w.npy --target w.npy --target-cols 0 \
+    --features 100 --scale --lambda "$lambda" --json
 expect_json 'j["device"] == "cpu" and [w[:20] for w in j["warnings"]] == ["the GPU is not used:"]'
 done_testing

@@ -94,4 +94,7 @@ expect_json 'len(j["warnings"]) == 1 and "dominate" in j["warnings"][0]'
 cp x.npy $'\xff.npy'
 expect_status 0 kspec moments $'\xff.npy' --json
 expect_json 'j["input"]["path"] == "?.npy"'
+expect_status 0 kspec report $'\xff.npy' -n 2 -o page.html --quiet
+expect "a page in UTF-8" iconv -f utf-8 -t utf-8 -o /dev/null page.html
+rm page.html
 done_testing

@@ -56,6 +56,22 @@ expect "make lint sets up what looks at code" [ "$(groups lint)" = 'lint ' ]
 expect "make demo sets up pictures" [ "$(groups demo)" = 'build pictures ' ]
 expect "make data sets up curl" [ "$(groups data)" = 'data ' ]
 
+# ---- a release: every place names the same version ----
+sh "$KSPEC_SOURCE/scripts/release.sh" --dry-run >"$out" 2>"$err"
+expect "the release checklist passes" [ $? -eq 0 ]
+expect "it looked at four places" [ "$(grep -c '^ok ' "$out")" -eq 4 ]
+mkdir -p copy/include/kspec copy/packaging/debian copy/scripts
+cp "$KSPEC_SOURCE/include/kspec/base.h" copy/include/kspec
+cp "$KSPEC_SOURCE/packaging/debian/changelog" copy/packaging/debian
+cp "$KSPEC_SOURCE/scripts/release.sh" copy/scripts
+cp "$KSPEC_SOURCE/CHANGELOG.md" copy
+sed 's/^version: .*/version: 9.9.9/' "$KSPEC_SOURCE/CITATION.cff" >copy/CITATION.cff
+sh copy/scripts/release.sh --dry-run >"$out" 2>"$err"
+expect "another version in one place fails it" [ $? -eq 1 ]
+expect_stdout "^      CITATION.cff says '9.9.9'"
+sh "$KSPEC_SOURCE/scripts/release.sh" --now 2>"$err"
+expect "an option that it lacks is wrong usage" [ $? -eq 2 ]
+
 # ---- what was skipped ----
 tests() { # lines of CMake: runs these tests as make test does
     printf '%s\n' "$@" >CTestTestfile.cmake

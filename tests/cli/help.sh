@@ -23,6 +23,44 @@ for c in $commands; do
     done
 done
 
+# -h: at most five options and the two examples, --help-all: every option; each command and verb has an entry
+for c in $commands 'wls theory' 'wls select' 'wls bound' 'wls fit' 'wls features' 'wls decay'; do
+    # shellcheck disable=SC2086
+    kspec $c -h >few
+    # shellcheck disable=SC2086
+    kspec $c --help-all >every
+    expect "$c -h has one to five options" eval \
+        'n=$(grep -cE "^  .{0,4}--?[a-z]" few); [ $n -ge 1 ] && [ $n -le 5 ]'
+    expect "$c -h names --help-all" grep -qE "^All [0-9]+ options: kspec $c --help-all$" few
+    expect "and counts them" \
+        [ "$(sed -n 's/^All \([0-9]*\) .*/\1/p' few)" -eq "$(grep -cE '^  .{0,4}--?[a-z]' every)" ]
+    expect "$c -h has two examples" [ "$(sed -n '/^Try:/,/^$/p' few | grep -c '^  kspec ')" -eq 2 ]
+done
+
+# the examples work as typed, on files with these names
+py 'r = np.random.default_rng(1); x = r.normal(size=(60, 5)) @ r.normal(size=(5, 40))
+n = lambda: r.normal(size=x.shape)
+np.save("y.npy", r.normal(size=(300, 4)) @ r.normal(size=(4, 30)))
+np.save("trial1.npy", x + n()); np.save("trial2.npy", x + n())
+t = r.normal(size=(60, 3)); t = np.column_stack([t, np.sin(t[:, 0])])
+np.savetxt("table.csv", t, delimiter=",", header="a,b,c,quality", comments="")
+np.savetxt("signal.csv", np.exp(np.sin(np.arange(64) / 64 * 2 * np.pi)) + 0.1 * r.normal(size=64))
+np.savetxt("y.csv", r.normal(size=300))
+import gzip, struct
+pixels, labels = r.integers(0, 256, 640, "u1").tobytes(), (np.arange(40) % 10).astype("u1").tobytes()
+with gzip.open("images.gz", "wb") as f: f.write(struct.pack(">4i", 0x803, 40, 4, 4) + pixels)
+with gzip.open("labels.gz", "wb") as f: f.write(struct.pack(">2i", 0x801, 40) + labels)'
+kspec generate rff --rows 300 --cols 200 --dim 3 -o x.npy
+kspec dimension x.npy --curve --json -o result.json
+for c in $commands 'wls theory' 'wls select' 'wls bound' 'wls fit' 'wls features' 'wls decay'; do
+    # shellcheck disable=SC2086
+    kspec $c -h | sed -n '/^Try:/,/^$/s/^  kspec //p' >examples
+    while read -r example; do
+        case $example in *plot* | report*) command -v gnuplot >/dev/null || continue ;; esac
+        expect_status 0 bash -c "'$KSPEC' $example --quiet" </dev/null
+    done <examples
+done
+
 # without a command the overview goes to standard error, and it is wrong usage
 kspec >"$out" 2>"$err"
 expect "status 2 without a command" [ $? -eq 2 ]

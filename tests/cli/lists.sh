@@ -50,4 +50,15 @@ expect_error 2 '--plot draws one matrix' kspec moments @list.txt --plot x.svg
 expect_error 3 'empty.txt lists no recording' kspec spectrum @empty.txt
 cp x1.npy @x
 expect_status 0 kspec moments ./@x --quiet # a file of that name
+
+# the words of a line are names of files: no options, and no list in a list, which might be itself
+echo '@self' >self && printf '@b\n' >a && printf 'one\tx1.npy\t@a\n' >b
+for list in self a b; do
+    expect_error 3 "$list: line 1: @[a-z]+: a list cannot contain a list" kspec dimension @$list
+done
+printf 'x1.npy --no-center\n' >options
+expect_error 3 'cannot open x1.npy --no-center' kspec dimension @options
+printf 'x1.npy\t-o\tx.txt\n' >options
+expect_error 3 'cannot open -o' kspec dimension @options
+expect "nothing is written" [ ! -e x.txt ]
 done_testing

@@ -172,7 +172,7 @@ expect_status 0 kspec norm gram.npy --gram --json
 expect_json '[r["method"] for r in j["results"]] == ["lanczos"]'
 
 # weights
-expect_status 0 kspec wls features -h
+expect_status 0 kspec wls features --help-all
 expect_stdout "square roots of scikit-learn's sample_weight"
 py 'r = np.random.default_rng(3); x = r.normal(size=(12, 2)); y = x @ [1, 2] + r.normal(size=12)
 s = r.uniform(1, 9, 12); np.save("X.npy", x); np.save("Y.npy", y); np.save("w.npy", np.sqrt(s))

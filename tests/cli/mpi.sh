@@ -36,6 +36,9 @@ same() { # two JSON files, but for times
 }
 expect_status 0 kspec moments x.npy --estimator path -n 6 --device cpu --json -o kept.json --checkpoint ck
 expect "a checkpoint changes nothing" same plain.json kept.json
+mkdir pipe && mkfifo pipe/identity
+expect_error 3 "the checkpoint's pipe/identity is not a file" \
+    timeout 10 "$KSPEC" moments x.npy --checkpoint pipe
 expect_error 3 "the checkpoint ck is of another run: it has 'command kspec moments x.npy.*-n 6'" \
     kspec moments x.npy --estimator path -n 5 --checkpoint ck
 cp y.npy x2.npy
@@ -255,8 +258,8 @@ mount -o remount,size=100m disk && "$1" -n 3 "${@:2}"'
 
     # Ctrl-C, once the ranks compute. Hydra, MPICH's launcher, kills a rank as soon as the other one has gone,
     # and forgets the status of one that it has killed: so each rank's own status is written down, and none
-    # goes before all have. Hydra's own is then that of a rank, or 0. (40 permutations take long enough that no
-    # machine is done before the signal comes.)
+    # goes before all have. Hydra's own is then that of a rank, or 0. (40 permutations: no machine is done
+    # before the signal comes.)
     rm -rf ended.$mpi && mkdir ended.$mpi
     # shellcheck disable=SC2016
     ends='trap "" INT TERM

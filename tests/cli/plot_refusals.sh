@@ -22,7 +22,7 @@ done
 expect_error 2 "--log: 'z' must be one of x, y, xy" kspec plot f.json -o a.gp --log z
 for c in config 'completion bash' 'plot f.json -o a.gp'; do
     expect_error 2 'has no picture: --plot is for other commands' kspec $c --plot a.svg
-    expect "-h of $c has no --plot" bash -c '! "$0" "$1" -h | grep -q -- --plot' "$KSPEC" ${c%% *}
+    expect "-h of $c has no --plot" bash -c '! "$0" "$1" --help-all | grep -q -- --plot' "$KSPEC" ${c%% *}
 done
 
 # ---- files that are no results ----

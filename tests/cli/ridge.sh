@@ -28,14 +28,26 @@ expect_status 0 kspec ridge $data --features 10,20,60 --lambda 1,1e-3 --empirica
 expect_json '([(p["features"], p["lambda"]) for p in j["points"]]
     == [(N, l) for N in (10, 20, 60) for l in (1, 1e-3)])'
 expect_json '(j["rows"], j["test_rows"], j["cols"], j["targets"], j["draws"]) == (40, 30, 12, 1, 4)'
-expect_json 'j["warnings"] == []'
+expect_json '[d["code"] for d in j["doubts"]] == ["draws-differ", "draws-differ"] and len(j["warnings"]) == 1'
+expect_json 'j["doubts"][0]["points"] == sum(abs(p["test_mse"] / p["empirical_test_mse"] - 1) > 0.1
+    for p in j["points"])'
 expect_json 'all(abs(p["test_mse"] - p["empirical_test_mse"]) < 5 * p["empirical_test_sd"]
     for p in j["points"])'
 expect_json 'all(p["state"] == "converged" and p["iterations"] > 1 and p["residual"] < 1e-10
     for p in j["points"])'
-# without a test set or draws there is null
-expect_status 0 kspec ridge x.npy --target y.npy --features 10 --lambda 1 --json
-expect_json 'j["points"][0]["test_mse"] is None and j["test_rows"] == 0'
+# 8 draws are the default, where they are cheap
+expect_status 0 kspec ridge $data --features 10,20 --lambda 1,1e-3 --json --empirical 8
+cp "$out" eight.json
+expect_status 0 kspec ridge $data --features 10,20 --lambda 1,1e-3 --json
+expect_json 'j["draws"] == 8 and j["points"] == json.load(open("eight.json"))["points"]'
+expect_status 0 kspec ridge $data --features 10,100000000 --lambda 1,1e-3
+expect_stderr '2 points are theory alone, which no draws have checked; for 2 of them lambda is so small'
+# the theory alone says so; without a test set or draws there is null
+expect_status 0 kspec ridge $data --features 20 --lambda 1e-3 --empirical 0
+expect_stderr '1 point is theory alone.* \(--empirical'
+expect_status 0 kspec ridge x.npy --target y.npy --features 10 --lambda 1 --empirical 0 --json
+expect_json 'j["points"][0]["test_mse"] is None and j["test_rows"] == 0 and j["draws"] == 0'
+expect_json '[d["severity"] for d in j["doubts"] if d["code"] == "unchecked"] == ["note"]'
 expect_json 'j["points"][0]["empirical_train_mse"] is None'
 expect_json 'j["points"][0]["train_mse"] > 0 and j["points"][0]["kernel_test_mse"] is None'
 
@@ -182,7 +194,7 @@ expect_error 2 '--test needs --test-target, and the reverse' \
 expect_error 2 'one INPUT is taken' kspec ridge x.npy t.npy --target y.npy $one
 expect_error 2 "tolerance: '0' is not above 0" kspec ridge $data $one --tolerance 0
 expect_error 2 'tolerance: 1 is not below 1' kspec ridge $data $one --tolerance 1
-expect_error 2 'empirical: 0 is below 1' kspec ridge $data $one --empirical 0
+expect_error 2 'empirical 0 makes none' kspec ridge all.csv --target y --check --empirical 0
 expect_error 2 'complete rows' kspec ridge $data $one --nan omit-rows
 expect_error 3 'x.npy has 40 rows, but its target short.npy has 39' kspec ridge x.npy --target short.npy $one
 expect_error 3 'narrow.npy has 5 columns, but x.npy has 12' \

@@ -42,6 +42,14 @@ expect_stderr 'column 1 \(from 0\) holds 9[0-9.]+% of the variance'
 expect_status 0 kspec ridge t.csv --target quality --standardize --features 5 --lambda 1
 [ ! -s "$err" ] || fail 'a warning about standardised columns'
 
+# an intercept: the errors do not depend on where the targets are
+expect_status 0 kspec ridge t.csv --target quality --select-cols '!other' --intercept $one
+expect_json 'j["intercept"] and j["target_centered"] and j["points"][0]["train_mse"] < j["mean_train_mse"]'
+expect_error 2 'lambda 0 and an intercept cannot be combined .--intercept.' \
+    kspec ridge t.csv --target quality --intercept --features 3 --lambda 0
+expect_error 2 'intercept and --center-target=no' \
+    kspec ridge t.csv --target quality --intercept --center-target=no --features 3 --lambda 1
+
 # the split: seeded, and its own rows
 split="t.csv --target quality --select-cols !other --test-fraction 0.3 $one"
 expect_status 0 kspec ridge $split

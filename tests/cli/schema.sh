@@ -87,6 +87,9 @@ spectrum --moments 1,0.5,0.3 --rank 4
 spectrum low.npy --block 2 --col-groups cols30.txt -n 2
 spectrum --moments m.json
 spectrum @list.txt
+estimate X[i,a]X[j,a] X=x.npy
+estimate X1[i,a]X2[i,a] X=rec.npy --no-stderr --population i=100
+estimate X[i,a]X[j,a]X[j,b]X[i,b] --label X x.npy --explain --leave-one-out --complete a
 norm x.npy
 norm x.npy --method eigen,power,lanczos,rff-power,nystrom,rff-nystrom,rff-debiased --repeat 3 --draws
 norm g.npy --gram

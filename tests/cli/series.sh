@@ -58,6 +58,10 @@ expect_status 0 kspec report series.npy --block auto -n 2 --quiet -o page.html
 # the table says what p is of
 expect_status 0 kspec compare series.npy other.npy --quiet -n 2
 expect_stdout '^p is of the difference of logarithms'
+expect_status 0 kspec compare rows.npy rows.npy --quiet
+expect_stdout '^p <1e-16, if they had nothing in common'
+expect_status 0 kspec compare rows.npy rows.npy --json
+expect_json 'j["alignment_p"] < 1e-16'
 
 # standardized: the columns' scales and means do not matter; a column of 10^6 times the rest decides nothing
 for command in dimension "moments --center -n 3" "spectrum --count 5" "compare series.npy"; do

@@ -93,6 +93,18 @@ CALL(dimension) {
 CALL(compare) {
     RESULT(kspec_compare_result, kspec_compare_free, kspec_compare(phi, 2, phi + 1, 1, opts, &r, err));
 }
+CALL(unbiased) {
+    const kspec_operand of[2] = {{"X", phi, 2}, {"Y", phi, 1}};
+    RESULT(kspec_unbiased_result, kspec_unbiased_free,
+           kspec_unbiased("X1[i,a] X2[j,a] Y[j,b] Y[i,b] - 2 Y[i,a] Y[i,a]", of, 2, opts, &r, err));
+}
+CALL(jackknife) {
+    const double without[3] = {1, 2, 4}, share = 1;
+    const size_t size = 3;
+    double bar[3];
+    (void)opts, (void)held;
+    return kspec_jackknife(2, (const double *const[]){without}, &size, &share, 1, bar, err);
+}
 /* Everything that is done with an accumulator: rows, a merge, both kinds of result, bytes */
 CALL(accumulator) {
     kspec_accumulator *a = NOWHERE(kspec_accumulator), *b = NULL, *c = NULL;
@@ -113,7 +125,7 @@ CALL(accumulator) {
     if (!st) st = kspec_accumulator_update(c, phi + 1, phi, err);
     if (!st) st = kspec_accumulator_merge(b, c, err);
     if (!st) st = kspec_accumulator_compare(b, &r, err);
-    if (!st) CHECK(kspec_accumulator_rows(b, NULL) == 2 * (uint64_t)P);
+    if (!st) CHECK(kspec_accumulator_describe(b)->rows == 2 * (uint64_t)P);
     kspec_accumulator_close(c);
     c = NULL;
     if (!st) st = kspec_accumulator_pack(a, NULL, &size, err);

@@ -124,7 +124,7 @@ TEST(batches_and_merges_of_any_size_give_what_one_call_gives) {
         draw(2 * (uint64_t)k + 2, d.P, d.R, offset, d.y);
         ks_accumulator_block = 1 + pick(&at, 60);
         kspec_accumulator *a = gather(&d, &o, 0, d.P, (int)pick(&at, 4), &at);
-        CHECK(kspec_accumulator_rows(a, NULL) == d.P);
+        CHECK(kspec_accumulator_describe(a)->rows == d.P);
         const kspec_matrix x = view(d.x, d.P, d.Q), y = view(d.y, d.P, d.R);
         for (int which = 0; which < (d.R ? 2 : 1); which++) {
             kspec_dimension_result *mine, *whole;
@@ -369,7 +369,6 @@ TEST(what_is_refused_does_no_damage) {
 TEST(rows_with_nan_are_left_out_and_counted) {
     static data d, kept;
     kspec_error err;
-    uint64_t omitted;
     d = (data){.P = 60, .Q = 6};
     draw(2, d.P, d.Q, 1, d.x);
     kept = (data){.Q = 6};
@@ -386,7 +385,9 @@ TEST(rows_with_nan_are_left_out_and_counted) {
     kspec_dimension_result *r[2];
     CHECK(!kspec_accumulator_dimension(a, 0, &r[0], &err) && !kspec_accumulator_dimension(b, 0, &r[1], &err));
     CHECK(r[0]->dimension == r[1]->dimension && r[0]->ci_high == r[1]->ci_high);
-    CHECK(kspec_accumulator_rows(a, &omitted) == kept.P && omitted == d.P - kept.P);
+    const kspec_accumulator_shape *shape = kspec_accumulator_describe(a);
+    CHECK(shape->rows == kept.P && shape->omitted == d.P - kept.P && shape->features == d.Q &&
+          shape->stream == 2);
     kspec_dimension_free(r[0]), kspec_dimension_free(r[1]);
     kspec_accumulator_close(a), kspec_accumulator_close(b);
 }

@@ -28,6 +28,7 @@ typedef struct {
 
 static const kspec_learn_opts quick_learn = {.size = sizeof quick_learn, .epochs = 1, .nmax = 2, .every = 1};
 
+static const kspec_ridge_opts checked_ridge = {.size = sizeof checked_ridge, .check_draws = 2};
 static const kspec_accumulator_opts quick_accumulator = {.size = sizeof quick_accumulator, .reservoir = 8};
 
 #define OPTS(T)  sizeof(T), offsetof(T, progress)
@@ -47,6 +48,8 @@ static const row rows[] = {
      &quick_spectrum},
     {"kspec_dimension",             dimension,              OPTS(kspec_dimension_opts),     1},
     {"kspec_compare",               compare,                OPTS(kspec_compare_opts),       1},
+    {"kspec_unbiased",              unbiased,               OPTS(kspec_unbiased_opts),      1},
+    {"kspec_jackknife",             jackknife,              0, 0,                           0},
     {"kspec_accumulator",           accumulator,            PLAIN(kspec_accumulator_opts),  1,
      &quick_accumulator},
     {"kspec_norm",                  norm,                   OPTS(kspec_norm_opts),          1},
@@ -54,6 +57,7 @@ static const row rows[] = {
     {"kspec_gram",                  gram,                   OPTS(kspec_kernel_opts),        1},
     {"kspec_generate",              generate,               OPTS(kspec_generate_opts),      1},
     {"kspec_ridge_predict",         ridge_predict,             OPTS(kspec_ridge_opts),         1},
+    {"kspec_ridge_predict, checked", ridge_predict,            OPTS(kspec_ridge_opts), 1, &checked_ridge},
     {"kspec_ridge_best_lambda",     ridge_best_lambda,      OPTS(kspec_ridge_opts),         1},
     {"kspec_ridge_best_features",   ridge_best_features,    OPTS(kspec_ridge_opts),         1},
     {"kspec_ridge_empirical",       ridge_empirical,        OPTS(kspec_ridge_opts),         1},
@@ -240,8 +244,12 @@ TEST(null_inputs_are_refused) {
         REFUSES_NULL(kspec_dimension(NULL, 1, NULL, &d, &err));
         kspec_compare_result *c = NOWHERE(kspec_compare_result);
         REFUSES_NULL(kspec_compare(phi, 1, NULL, 1, NULL, &c, &err));
+        kspec_unbiased_result *u = NOWHERE(kspec_unbiased_result);
+        REFUSES_NULL(kspec_unbiased("X[i,a]", NULL, 1, NULL, &u, &err));
+        REFUSES_NULL(kspec_unbiased(NULL, &(kspec_operand){"X", phi, 1}, 1, NULL, &u, &err));
+        CHECK(u == NULL);
+        REFUSES_NULL(kspec_jackknife(1, NULL, (size_t[]){3}, x, 1, x, &err));
         kspec_accumulator *a = NOWHERE(kspec_accumulator);
-        uint64_t omitted;
         size_t bytes = 0;
         REFUSES_NULL(kspec_accumulator_update(NULL, phi, NULL, &err));
         REFUSES_NULL(kspec_accumulator_merge(NULL, NULL, &err));
@@ -249,7 +257,7 @@ TEST(null_inputs_are_refused) {
         REFUSES_NULL(kspec_accumulator_compare(NULL, &c, &err));
         REFUSES_NULL(kspec_accumulator_pack(NULL, NULL, &bytes, &err));
         REFUSES_NULL(kspec_accumulator_unpack(NULL, 0, &a, &err));
-        CHECK(a == NULL && kspec_accumulator_rows(NULL, &omitted) == 0 && omitted == 0);
+        CHECK(a == NULL && !kspec_accumulator_describe(NULL));
         kspec_norm_result *n = NOWHERE(kspec_norm_result);
         REFUSES_NULL(kspec_norm(NULL, NULL, &n, &err));
         CHECK(s == NULL && d == NULL && c == NULL && n == NULL);
@@ -318,6 +326,7 @@ TEST(a_missing_out_is_refused) {
     NO_OUT(kspec_spectrum_from_moments(known, known_errors, NULL, 3, NULL, NULL, &err));
     NO_OUT(kspec_dimension(phi, 1, NULL, NULL, &err));
     NO_OUT(kspec_compare(phi, 1, phi, 1, NULL, NULL, &err));
+    NO_OUT(kspec_unbiased("X[i,a]", &(kspec_operand){"X", phi, 1}, 1, NULL, NULL, &err));
     NO_OUT(kspec_accumulator_open(Q, NULL, NULL, &err));
     NO_OUT(kspec_accumulator_dimension(NULL, 0, NULL, &err));
     NO_OUT(kspec_accumulator_compare(NULL, NULL, &err));
@@ -375,6 +384,7 @@ TEST(free_and_close_take_null) {
     kspec_spectrum_free(NULL);
     kspec_dimension_free(NULL);
     kspec_compare_free(NULL);
+    kspec_unbiased_free(NULL);
     kspec_accumulator_close(NULL);
     kspec_norm_free(NULL);
     kspec_ridge_free(NULL);

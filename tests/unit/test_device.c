@@ -430,27 +430,27 @@ TEST(places) {
     kspec_device_used used;
     ks_plugin_use(bed_plain);
     setenv("PLAIN_PLUGIN", "fine", 1);
-    CHECK(!ks_placement_open(&p, KSPEC_DEVICE_AUTO, &err) && !ks_placement_decide(&p, 1e3, NULL, 1, &err) &&
+    CHECK(!ks_placement_open(&p, KSPEC_DEVICE_AUTO, &err) && !ks_placement_decide(&p, 1e3, NULL, &err) &&
           !p.device);
     CHECK(strstr(p.why, "small"));
-    CHECK(!ks_placement_decide(&p, 1e15, "thing", 1, &err) && !p.device &&
+    CHECK(!ks_placement_decide(&p, 1e15, "thing", &err) && !p.device &&
           strstr(p.why, "there is no thing on a GPU"));
-    CHECK(!ks_placement_decide(&p, 1e15, NULL, 1, &err) && p.device &&
+    CHECK(!ks_placement_decide(&p, 1e15, NULL, &err) && p.device &&
           strcmp(p.why, "faster for this size") == 0);
     CHECK(!ks_placement_fit(&p, 100, &err) && p.device);
     CHECK(!ks_placement_fit(&p, SIZE_MAX, &err) && !p.device && p.unusable);
     ks_placement_describe(&p, &used);
     CHECK_MSG(strcmp(used.name, "cpu") == 0 && used.unusable && strstr(used.why, "MB are free"), "%s",
               used.why);
-    CHECK(!ks_placement_decide(&p, 1e15, NULL, 1, &err) && !p.device); /* not again */
+    CHECK(!ks_placement_decide(&p, 1e15, NULL, &err) && !p.device); /* not again */
     setenv("PLAIN_PLUGIN", "broken", 1);
-    CHECK(!ks_placement_open(&p, KSPEC_DEVICE_AUTO, &err) && !ks_placement_decide(&p, 1e15, NULL, 1, &err));
+    CHECK(!ks_placement_open(&p, KSPEC_DEVICE_AUTO, &err) && !ks_placement_decide(&p, 1e15, NULL, &err));
     CHECK(!p.device && p.unusable && strstr(p.why, "in use by another process"));
     CHECK(ks_placement_open(&p, KSPEC_DEVICE_GPU, &err) == KSPEC_E_ARG);
     CHECK(strcmp(err.msg, "no GPU can be used: gpu:0: the device is in use by another process") == 0);
     CHECK(strcmp(err.option, "device") == 0);
     setenv("PLAIN_PLUGIN", "none", 1);
-    CHECK(!ks_placement_open(&p, KSPEC_DEVICE_AUTO, &err) && !ks_placement_decide(&p, 1e15, NULL, 1, &err));
+    CHECK(!ks_placement_open(&p, KSPEC_DEVICE_AUTO, &err) && !ks_placement_decide(&p, 1e15, NULL, &err));
     CHECK(!p.device && !p.unusable && strstr(p.why, "no GPU"));
     unsetenv("PLAIN_PLUGIN");
     ks_plugin_use("/nowhere/libkspec_cuda.so");

@@ -146,7 +146,7 @@ TEST(what_cannot_be_read_is_named) {
         {"only_complex.h5", "", "holds no numeric data set of 1 to 3 axes: /z is complex"},
         {"nothing.h5", "", "holds no numeric data set of 1 to 3 axes"},
         {"nothing.h5", "g", "g is a group, and there is no numeric data set"},
-        {"bad_chunk.h5", "x", "x cannot be read: inflate() failed"},
+        {"bad_chunk.h5", "x", "x cannot be read: "}, /* and HDF5's own words, which differ by version */
         {"huge.h5", "x", "too large for the address space"},
         {"layouts.h5", "",
          "holds 10 data sets, name one after a colon: /a/b/deep (4 x 3), /chunked (4 x 3), "},

@@ -142,9 +142,9 @@ TEST(scaling) {
     kspec_moments_free(a);
     o.estimators = CLASSIC, o.bound = 0;
     CHECK(kspec_moments(&phi, 1, &o, &a, NULL) == KSPEC_OK);
-    for (size_t k = 0; k < P * Q; k++) y[k] = x[k] * 5e-324; /* denormal: underflows to zero quietly */
-    CHECK(kspec_moments(&scaled, 1, &o, &b, &err) == KSPEC_OK && b->estimates[1]->value == 0);
-    kspec_moments_free(b);
+    for (size_t k = 0; k < P * Q; k++) y[k] = x[k] * 5e-324; /* denormal: every moment is 0 */
+    CHECK(kspec_moments(&scaled, 1, &o, &b, &err) == KSPEC_E_NUMERIC);
+    CHECK_MSG(strstr(err.msg, "m(1) is below the smallest double"), "%s", err.msg);
     o.normalize = 1; /* and normalising makes m(1) = 1, whatever the scale */
     for (size_t k = 0; k < P * Q; k++) y[k] = x[k] * 1e250;
     CHECK(kspec_moments(&scaled, 1, &o, &b, &err) == KSPEC_OK);

@@ -3,6 +3,7 @@
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
 #include "norm/debiased.h"
+#include "norm/methods.h"
 #include "norm/iterate.h"
 
 /* The largest eigenvalue of x x^T-like matrices by LAPACK on the whole spectrum */
@@ -222,7 +223,7 @@ TEST(debiased_from_the_definition) {
     }
     ks_run run = {1, {0}, 0, 1};
     ks_debiased d, read = ks_debiased_read(all, loo[0], ORDERS, Q, N);
-    CHECK(ks_debias(&run, G, Q, N, ORDERS, 0, 0, &d, NULL) == KSPEC_OK);
+    CHECK(ks_debias(&run, G, Q, 0, N, ORDERS, 0, 0, &d, NULL) == KSPEC_OK);
     CHECK(d.order == read.order && d.order >= 3);
     CHECK_CLOSE(d.value, read.value, 1e-10);
     CHECK_CLOSE(d.low, read.low, 1e-9);
@@ -245,6 +246,99 @@ TEST(debiased_from_the_definition) {
     CHECK_CLOSE(read.high, fmin(N, value * exp(1.959963984540054 * sqrt(square[0]))), 1e-9);
     CHECK_CLOSE(read.low, N * all[o - 1] / all[o - 2] * exp(-1.959963984540054 * sqrt(square[1])), 1e-9);
     free(x), free(Z), free(without);
+}
+
+/* tr of the product of 2 x 2 blocks D[a_k][a_k+1], averaged over different pairs a_k other than `out` */
+static double pair_cycles(const double *D, size_t pairs, int n, size_t out, double count[1]) {
+    size_t at[5], steps = 1;
+    double sum = 0;
+    *count = 0;
+    for (int k = 0; k < n; k++) steps *= pairs;
+    for (size_t s = 0; s < steps; s++) {
+        int apart = 1;
+        for (size_t k = 0, rest = s; k < (size_t)n; k++, rest /= pairs) {
+            at[k] = rest % pairs;
+            apart &= at[k] != out;
+            for (size_t l = 0; l < k; l++) apart &= at[l] != at[k];
+        }
+        if (!apart) continue;
+        double M[4] = {1, 0, 0, 1};
+        for (int k = 0; k < n; k++) {
+            const double *B = D + at[k] * 4 * pairs + 2 * at[(k + 1) % n]; /* rows of 2 pairs */
+            const double m[4] = {M[0] * B[0] + M[1] * B[2 * pairs], M[0] * B[1] + M[1] * B[2 * pairs + 1],
+                                 M[2] * B[0] + M[3] * B[2 * pairs], M[2] * B[1] + M[3] * B[2 * pairs + 1]};
+            memcpy(M, m, sizeof M);
+        }
+        sum += M[0] + M[3], ++*count;
+    }
+    return sum / *count;
+}
+
+/*
+ * Pairs of a cosine and a sine: the estimate up to order 3 from its definition, a sum over different pairs;
+ * and one of higher order in the mean over draws, whose variance is a fraction of that of random phases
+ */
+TEST(debiased_of_pairs) {
+    enum { N = 60, P = 3, Q = 12, PAIRS = Q / 2 };
+    double *x = normals(6, N, P), Z[N * Q], G[Q * Q], D[Q * Q], all[3], loo[3][PAIRS], count;
+    for (size_t k = 0; k < PAIRS; k++) {
+        double w[P];
+        kspec_random_normal(11, 1, k * P, P, w);
+        for (size_t i = 0; i < N; i++) {
+            double t = 0.3;
+            for (size_t l = 0; l < P; l++) t += w[l] * x[i * P + l] / 4;
+            Z[i * Q + 2 * k] = sqrt(2) * cos(t), Z[i * Q + 2 * k + 1] = sqrt(2) * sin(t);
+        }
+    }
+    ks_gemm(1, 0, Q, Q, N, 1.0 / N, Z, Q, Z, Q, 0, G, Q);
+    for (size_t k = 0; k < Q * Q; k++) D[k] = G[k] / 2;
+    for (int n = 1; n <= 3; n++) {
+        all[n - 1] = pair_cycles(D, PAIRS, n, PAIRS, &count);
+        for (size_t out = 0; out < PAIRS; out++) loo[n - 1][out] = pair_cycles(D, PAIRS, n, out, &count);
+    }
+    const ks_run run = {1, {0}, 0, 1};
+    ks_debiased d, read = ks_debiased_read(all, loo[0], 3, PAIRS, N);
+    CHECK(ks_debias(&run, G, Q, 1, N, 3, 0, 0, &d, NULL) == KSPEC_OK);
+    CHECK(d.order == 3 && read.order == 3);
+    CHECK_CLOSE(d.value, read.value, 1e-10);
+    CHECK_CLOSE(d.low, read.low, 1e-9);
+    CHECK_CLOSE(d.high, read.high, 1e-9);
+    free(x);
+
+    /* sigma = 3 times the median distance of these rows */
+    enum { ROWS = 200, DRAWS = 40 };
+    x = normals(8, ROWS, P);
+    const kspec_matrix m = view(x, ROWS, P);
+    double mean[2] = {0}, square[2] = {0}, norm = 0;
+    for (int paired = -1; paired < 2; paired++) {
+        ks_norm_pairs = paired;
+        const kspec_norm_opts o = {.size = sizeof o,
+                                   .methods = KSPEC_NORM_METHOD_RFF_DEBIASED |
+                                              (paired < 0 ? KSPEC_NORM_METHOD_EIGEN : 0),
+                                   .sigma = 7,
+                                   .features = 32,
+                                   .repeats = DRAWS,
+                                   .threads = 1};
+        kspec_norm_result *r;
+        if (kspec_norm(&m, &o, &r, NULL)) continue;
+        const kspec_norm_entry *e = r->entries[r->count - 1];
+        CHECK(e->paired == (paired != 0) && e->order >= (e->paired ? 4 : 2));
+        if (paired < 0)
+            norm = r->entries[0]->value;
+        else
+            mean[paired] = e->value, square[paired] = e->spread * e->spread;
+        int held = 0;
+        for (size_t k = 0; k < e->draw_count && norm > 0; k++)
+            held += e->draws[k]->ci_low <= norm && norm <= e->draws[k]->ci_high;
+        CHECK_MSG(held >= 35, "paired %d: %d of %d intervals hold", paired, held, DRAWS);
+        kspec_norm_free(r);
+    }
+    ks_norm_pairs = -1;
+    for (int k = 0; k < 2; k++) /* 4 standard errors: one false alarm in 15,000 */
+        CHECK_MSG(fabs(mean[k] - norm) < 4 * sqrt(square[k] / DRAWS) + 1e-3 * norm, "%d: %g, norm %g", k,
+                  mean[k], norm);
+    CHECK_MSG(square[0] > 50 * square[1], "variances %g and %g", square[0], square[1]);
+    free(x);
 }
 
 /* Nothing can be read where the moments are not known: the trivial interval, and it says so */
@@ -417,23 +511,23 @@ TEST(repeats_samples_and_tolerance) {
     kspec_norm_free(r);
     kspec_norm_free(one);
     /*
-     * q is doubled from 16 until the interval is narrower than 60% of the value; the other RFF methods take
+     * q is doubled from 16 until the interval is narrower than 20% of the value; the other RFF methods take
      * the same q
      */
     o = (kspec_norm_opts){.size = sizeof o,
                           .methods = KSPEC_NORM_METHOD_RFF_POWER | KSPEC_NORM_METHOD_RFF_DEBIASED,
                           .sigma = 2,
                           .features = 16,
-                          .tolerance = 0.6};
+                          .tolerance = 0.2};
     CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK);
     const kspec_norm_entry *d = find(r, KSPEC_NORM_METHOD_RFF_DEBIASED);
     size_t q = d->features;
     CHECK(q >= 32 && (q & (q - 1)) == 0 && r->entries[0]->features == q && !doubts(r, d->method));
-    CHECK(d->ci_high - d->ci_low <= 0.6 * d->value);
+    CHECK(d->ci_high - d->ci_low <= 0.2 * d->value);
     o.features = q / 2, o.tolerance = 0; /* half of it is not enough */
     CHECK(kspec_norm(&m, &o, &one, NULL) == KSPEC_OK);
     d = find(one, KSPEC_NORM_METHOD_RFF_DEBIASED);
-    CHECK(d->ci_high - d->ci_low > 0.6 * d->value);
+    CHECK(d->ci_high - d->ci_low > 0.2 * d->value);
     kspec_norm_free(r);
     kspec_norm_free(one);
     free(x);
@@ -447,6 +541,7 @@ int main(void) {
     RUN(lanczos_starts_again);
     RUN(random_features);
     RUN(debiased_from_the_definition);
+    RUN(debiased_of_pairs);
     RUN(debiased_without_an_order);
     RUN(warnings);
     RUN(bound);

@@ -69,6 +69,7 @@ TEST(cross_of_groups) {
             double x[2][P * Q], y[2][P * R], *cross, own;
             ks_arena arena = {0};
             ks_measured first, second;
+            ks_lost lost;
             ks_run run;
             for (int t = 0; t < 2; t++)
                 normal((uint64_t)(3 + t), x[t], (size_t)P * Q),
@@ -79,7 +80,7 @@ TEST(cross_of_groups) {
             open_one(&first, phi, (size_t)trials, centered, &arena);
             open_one(&second, psi, (size_t)trials, centered, &arena);
             CHECK(ks_run_init(&run, 1, (kspec_progress){0}, NULL) == KSPEC_OK);
-            CHECK(ks_cross_make(&run, &first, &second, 1, 0, &cross, &own, &arena, NULL) == KSPEC_OK);
+            CHECK(ks_cross_make(&run, &first, &second, 1, 0, &cross, &lost, &own, &arena, NULL) == KSPEC_OK);
             const int e = 2 * (first.trials.exponent + second.trials.exponent), last = trials - 1;
             for (int k = 0; k < 1 + GROUPS + Q + R; k++) {
                 /* groups are numbered in order of first appearance: 4, 1, 0, 3, 2 */

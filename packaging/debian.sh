@@ -1,0 +1,20 @@
+#!/bin/sh
+# Builds Debian's packages from a clean copy of HEAD, and lintian looks at them.
+#
+#   sh packaging/debian.sh FOLDER
+#
+# FOLDER gets the source package, the binary packages and lintian.log. The build needs what `make setup`
+# installs, debhelper, dh-python and dpkg-dev; it stops where one is missing.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$1"
+folder=$(realpath "$1")
+version=$(sed -n '1s/.*(\(.*\)-.*/\1/p' "$root/packaging/debian/changelog")
+rm -rf "$folder/kspec-$version"
+git -C "$root" archive --prefix="kspec-$version/" -o "$folder/kspec_$version.orig.tar.gz" HEAD
+tar -xzf "$folder/kspec_$version.orig.tar.gz" -C "$folder"
+cp -r "$root/packaging/debian" "$folder/kspec-$version/debian"
+cd "$folder/kspec-$version"
+dpkg-buildpackage -us -uc -j"${JOBS:-$(nproc)}"
+cd ..
+! command -v lintian >/dev/null || lintian --fail-on error "kspec_$version"-*.changes | tee lintian.log

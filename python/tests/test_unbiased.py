@@ -1,0 +1,65 @@
+"""kspec.unbiased against plain sums, and kspec.jackknife against what the library has for the same."""
+
+import kspec
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def pair():
+    r = np.random.default_rng(1)
+    f = r.normal(size=(20, 3))
+    return f @ r.normal(size=(3, 12)), f @ r.normal(size=(3, 9))
+
+
+def test_moments_are_expressions(pair):
+    x, y = pair
+    u = kspec.unbiased("ia,ja,jb,ib", x, x, x, x)
+    m = kspec.moments(x, n=2, estimator="exact")
+    assert u.value == pytest.approx(m.estimates["value"][1], rel=1e-12)
+    assert u.stderr == pytest.approx(m.estimates["stderr"][1], rel=1e-9)
+    assert float(u) == u.value and u.ci_low < u.value < u.ci_high
+
+
+def test_two_matrices_by_hand(pair):
+    x, y = pair
+    k, m = x @ x.T / 12, y @ y.T / 9
+    u = kspec.unbiased("ia,ib,ja,jb", x, y, x, y, explain=True)
+    assert u.value == pytest.approx((np.sum(k * m) - np.trace(k * m)) / 380, rel=1e-12)
+    assert "matrix product" in u.plan
+    x1, y1 = x[1:], y[1:]
+    rows = next(a for a in u.axes if "rows" in a["name"])
+    assert rows["without"][0] == pytest.approx(kspec.unbiased("ia,ib,ja,jb", x1, y1, x1, y1).value, rel=1e-10)
+
+
+def test_alignment_is_a_function_of_three(pair):
+    x, y = pair
+    words = {"center": "rows"}
+    xy = kspec.unbiased("ia,ib,ja,jb", x, y, x, y, **words)
+    xx = kspec.unbiased("ia,ib,ja,jb", x, x, x, x, **words)
+    yy = kspec.unbiased("ia,ib,ja,jb", y, y, y, y, **words)
+    a = kspec.jackknife(lambda xy, xx, yy: xy / (xx * yy) ** 0.5, xy, xx, yy)
+    c = kspec.compare(x, y)
+    assert a.value == pytest.approx(c.alignment, rel=1e-9)
+    assert a.stderr == pytest.approx(c.alignment_stderr, rel=1e-6)
+    assert a.ci_low < a.value < a.ci_high
+
+
+def test_named_matrices_trials_and_populations(pair):
+    x, y = pair
+    u = kspec.unbiased("X1[i,a] X2[i,a]", {"X": [x, x + 1]})
+    assert u.value == pytest.approx(np.mean(x * (x + 1)), rel=1e-12)
+    n = kspec.unbiased("ia,ib", x, y, population={"i": 20}, complete="a")
+    assert [a["population"] for a in n.axes][:2] == [20, 12]
+
+
+def test_bad_input(pair):
+    x, y = pair
+    with pytest.raises(ValueError, match="2 entries, and there are 1"):
+        kspec.unbiased("ia,ib", x)
+    with pytest.raises(ValueError, match="not two letters"):
+        kspec.unbiased("iab", x)
+    with pytest.raises(kspec.ArgumentError, match="runs over"):
+        kspec.unbiased("ia,ib", x, y[1:])
+    u = kspec.unbiased("ia", x, stderr=False)
+    assert np.isnan(kspec.jackknife(lambda v: v, u).stderr)

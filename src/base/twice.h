@@ -1,0 +1,54 @@
+/*
+ * Numbers of twice the digits: a sum of two doubles, the second below half a unit of the first. An operation
+ * is right to about 2^-103 of its operands; products must not overflow.
+ */
+#pragma once
+
+#include <math.h>
+
+typedef struct {
+    double hi, lo;
+} ks_twice;
+
+#define KS_TWICE_EPSILON 0x1p-102
+
+static inline ks_twice ks_twice_of(double x) { return (ks_twice){x, 0}; }
+
+/* |a| >= |b|, or a = 0 */
+static inline ks_twice ks_twice_quick(double a, double b) {
+    const double s = a + b;
+    return (ks_twice){s, b - (s - a)};
+}
+
+/* a + b exactly */
+static inline ks_twice ks_twice_sum(double a, double b) {
+    const double s = a + b, t = s - a;
+    return (ks_twice){s, (a - (s - t)) + (b - t)};
+}
+
+/* a b exactly */
+static inline ks_twice ks_twice_product(double a, double b) {
+    const double p = a * b;
+    return (ks_twice){p, fma(a, b, -p)};
+}
+
+static inline ks_twice ks_twice_add(ks_twice a, ks_twice b) {
+    const ks_twice s = ks_twice_sum(a.hi, b.hi);
+    return ks_twice_quick(s.hi, s.lo + (a.lo + b.lo));
+}
+
+static inline ks_twice ks_twice_minus(ks_twice a) { return (ks_twice){-a.hi, -a.lo}; }
+
+static inline ks_twice ks_twice_mul(ks_twice a, ks_twice b) {
+    const ks_twice p = ks_twice_product(a.hi, b.hi);
+    return ks_twice_quick(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
+}
+
+static inline ks_twice ks_twice_times(ks_twice a, double b) { return ks_twice_mul(a, ks_twice_of(b)); }
+
+/* a / b */
+static inline ks_twice ks_twice_over(ks_twice a, double b) {
+    const double q = a.hi / b;
+    const ks_twice rest = ks_twice_add(a, ks_twice_minus(ks_twice_product(q, b)));
+    return ks_twice_quick(q, rest.hi / b);
+}

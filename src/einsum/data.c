@@ -1,0 +1,94 @@
+#include "einsum/data.h"
+
+#include "base/error.h"
+#include "base/matrix.h"
+#include "base/streams.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * Removes the mean over the rows (side 0) or over the columns. A centred expression does not change by it,
+ * and large means would cost digits.
+ */
+static void remove_mean(double *x, size_t rows, size_t cols, int side) {
+    const size_t lines = side ? rows : cols, count = side ? cols : rows, line = side ? cols : 1,
+                 next = side ? 1 : cols;
+    for (size_t l = 0; l < lines; l++) {
+        double *at = x + l * line, sum = 0, rest = 0;
+        for (size_t k = 0; k < count; k++) sum += at[k * next];
+        sum /= (double)count;
+        for (size_t k = 0; k < count; k++) rest += at[k * next] -= sum;
+        rest /= (double)count;
+        for (size_t k = 0; k < count; k++) at[k * next] -= rest;
+    }
+}
+
+/* out = the mean of the trials order[first ... first+count-1] of a matrix, centred as its source is */
+static kspec_status mean_of(const ks_data *d, int source, const size_t *order, size_t first, size_t count,
+                            double *out, kspec_error *err) {
+    const ks_source *s = &d->names->source[source];
+    const kspec_operand *o = &d->operands[s->given];
+    const size_t rows = o->trials->rows, cols = o->trials->cols;
+    const double scale = ldexp(1, -d->exponent[s->given]);
+    if (count == 1) {
+        kspec_status st =
+            ks_matrix_copy(&o->trials[order ? order[first] : first], 0, rows, o->name, out, err);
+        if (st) return st;
+    } else {
+        memset(out, 0, rows * cols * sizeof *out);
+        for (size_t t = first; t < first + count; t++) {
+            const kspec_matrix *m = &o->trials[order[t]];
+            kspec_status st = ks_matrix_finite(m, o->name, err);
+            if (st) return st;
+            for (size_t i = 0; i < rows; i++)
+                for (size_t a = 0; a < cols; a++) out[i * cols + a] += ks_at(m, i, a) / (double)count;
+        }
+    }
+    for (int side = 0; side < 2; side++)
+        if (d->names->axis[s->axis[side]].centred) remove_mean(out, rows, cols, side);
+    for (size_t k = 0; k < rows * cols; k++) out[k] *= scale;
+    return KSPEC_OK;
+}
+
+kspec_status ks_data_make(ks_data *d, const ks_given *given, size_t count, ks_arena *arena,
+                          kspec_error *err) {
+    size_t most = 1;
+    for (size_t k = 0; k < count; k++) most = given[k].trials > most ? given[k].trials : most;
+    d->order = ks_arena_alloc(arena, most, sizeof *d->order);
+    for (int s = 0; s < d->names->sources; s++) {
+        const ks_given *g = &given[d->names->source[s].given];
+        d->random |= d->names->source[s].half && g->trials > 2;
+        d->matrix[s] = ks_arena_alloc(arena, ks_size(g->size[0], g->size[1]), sizeof(double));
+    }
+    if (arena->failed) return ks_nomem(err, "a copy of the matrices", arena->failed);
+    for (int s = 0; s < d->names->sources; s++) {
+        const int g = d->names->source[s].given;
+        const size_t entries = given[g].size[0] * given[g].size[1];
+        kspec_status st = mean_of(d, s, NULL, 0, 1, d->matrix[s], err);
+        if (st) return st;
+        double most_of = 0, sum = 0;
+        for (size_t k = 0; k < entries; k++) most_of = fmax(most_of, fabs(d->matrix[s][k]));
+        for (size_t k = 0; k < entries && most_of > 0; k++) {
+            const double x = d->matrix[s][k] / most_of;
+            sum += x * x;
+        }
+        if (!d->exponent[g] && most_of > 0)
+            d->exponent[g] = ilogb(most_of) + ilogb(sqrt(sum / (double)entries));
+    }
+    return KSPEC_OK;
+}
+
+kspec_status ks_data_split(ks_data *d, size_t r, kspec_error *err) {
+    kspec_status st = KSPEC_OK;
+    for (int s = 0; s < d->names->sources && !st; s++) {
+        const int g = d->names->source[s].given, half = d->names->source[s].half;
+        const size_t T = d->operands[g].ntrials;
+        /* one order for all matrices with as many trials: noise that they share stays in one half */
+        if (T > 2) ks_random_permutation(d->seed, ks_stream(KS_STREAM_SPLIT, r), T, d->order);
+        for (size_t t = 0; t < T && T <= 2; t++) d->order[t] = t;
+        const size_t first = half == 2 ? T / 2 : 0, count = !half ? 1 : half == 2 ? T - T / 2 : T / 2;
+        st = mean_of(d, s, d->order, first, count, d->matrix[s], err);
+    }
+    return st;
+}

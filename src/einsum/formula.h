@@ -1,0 +1,44 @@
+/*
+ * An expression as text, such as "X[i,a] X[j,a] X[j,b] X[i,b] - 2 Y[i,a]": its syntax, and failures that mark
+ * where in the text they are.
+ */
+#pragma once
+
+#include "kspec/base.h"
+
+#include <stddef.h>
+
+enum { KS_FORMULA_FACTORS = 10, KS_FORMULA_TERMS = 12, KS_FORMULA_INDICES = 60, KS_FORMULA_LENGTH = 2000 };
+
+/* A piece of the text */
+typedef struct {
+    int at, length;
+} ks_word;
+
+/* A matrix's entry; the numbers are those of ks_formula.index */
+typedef struct {
+    ks_word matrix, name[2];
+    int index[2];
+} ks_formula_entry;
+
+typedef struct {
+    double coefficient;
+    int at, count;
+    ks_formula_entry factor[KS_FORMULA_FACTORS];
+} ks_formula_term;
+
+typedef struct {
+    const char *text;
+    int terms, indices;
+    ks_formula_term term[KS_FORMULA_TERMS];
+    /* the names of indices, where each is met first */
+    ks_word index[KS_FORMULA_INDICES];
+} ks_formula;
+
+kspec_status ks_formula_parse(const char *text, ks_formula *out, kspec_error *err);
+
+/* A failure at this place: the text with a mark there, and then what is wrong */
+kspec_status ks_formula_fail(const char *text, int at, kspec_error *err, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+int ks_word_is(const char *text, ks_word w, const char *name);

@@ -1,0 +1,54 @@
+/*
+ * A product of matrix entries as a graph: an index is a vertex, and an entry is an edge between two of them.
+ * Graphs that are equal up to the names of their indices have the same value, so they get the same number.
+ */
+#pragma once
+
+#include "einsum/table.h"
+#include "kspec/base.h"
+
+/* the most edges (entries) and vertices (indices) of a graph */
+enum { KS_NET_LINKS = 10, KS_NET_VERTICES = 2 * KS_NET_LINKS };
+
+/*
+ * What is known of an index: FREE runs over its axis whatever the others are; DISTINCT differs from all other
+ * distinct ones of its axis; DRAWN is drawn from a finite population, with replacement.
+ */
+enum { KS_FREE, KS_DISTINCT, KS_DRAWN };
+
+/* positions: how many distinct indices became this one; 0 in all of a net where nothing is left out */
+typedef struct {
+    uint8_t axis, flag, positions;
+} ks_vertex;
+
+/* The entry [u,v] of a matrix */
+typedef struct {
+    uint8_t matrix, u, v;
+} ks_link;
+
+/* Unused vertices and links are zero, so that equal nets have equal bytes. */
+typedef struct {
+    uint8_t n, links;
+    ks_vertex vertex[KS_NET_VERTICES];
+    ks_link link[KS_NET_LINKS];
+} ks_net;
+
+/* The number of a connected net, in a table of nets: the same up to the names of indices, and at least 1 */
+typedef ks_table ks_nets;
+#define KS_NETS ((ks_nets){.size = sizeof(ks_net)})
+uint32_t ks_nets_number(ks_nets *s, const ks_net *net, size_t *failed);
+static inline const ks_net *ks_nets_at(const ks_nets *s, uint32_t number) {
+    return ks_table_at(s, number - 1);
+}
+
+/*
+ * Cuts a net into its connected parts and writes their numbers; returns how many. Vertices without an edge
+ * play no part.
+ */
+int ks_nets_parts(ks_nets *s, const ks_net *net, uint32_t number[KS_NET_LINKS], size_t *failed);
+
+/* Adds a net to another whose vertices and links have room for it; returns the number of its first vertex. */
+int ks_net_append(ks_net *to, const ks_net *part);
+
+/* Vertex v becomes vertex u, and the last one takes v's number. */
+void ks_net_merge(ks_net *net, int u, int v);

@@ -1,0 +1,297 @@
+#include "einsum/sum.h"
+
+#include "base/digest.h"
+#include "base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+/* products of graphs in one step, at most: about 50 MB */
+enum { TERMS = 200000, SLOTS_CENTRED = 14 };
+
+/* ---- sums ---- */
+
+void ks_sum_free(ks_sum *s) {
+    ks_free(s->term);
+    ks_free(s->slot);
+    *s = (ks_sum){0};
+}
+
+static size_t place(const ks_sum *s, const uint32_t *part) {
+    size_t at = ks_digest(KS_DIGEST, part, KS_NET_LINKS * sizeof *part) & (s->slots - 1);
+    while (s->slot[at] && memcmp(s->term[s->slot[at] - 1].part, part, KS_NET_LINKS * sizeof *part) != 0)
+        at = (at + 1) & (s->slots - 1);
+    return at;
+}
+
+static int grow(ks_sum *s, size_t *failed) {
+    ks_sum to = {.count = s->count, .room = s->room ? 2 * s->room : 64};
+    to.slots = 4 * to.room;
+    to.term = ks_alloc(to.room, sizeof *to.term);
+    to.slot = ks_zalloc(to.slots, sizeof *to.slot);
+    if (!to.term || !to.slot) {
+        *failed = ks_size(to.room, sizeof *to.term);
+        ks_sum_free(&to);
+        return 0;
+    }
+    if (s->count) memcpy(to.term, s->term, s->count * sizeof *to.term);
+    for (size_t k = 0; k < to.count; k++) to.slot[place(&to, to.term[k].part)] = (uint32_t)k + 1;
+    ks_sum_free(s);
+    *s = to;
+    return 1;
+}
+
+void ks_sum_add(ks_sum *s, const uint32_t part[KS_NET_LINKS], const double weight[KS_SUM_WEIGHTS],
+                double factor, size_t *failed) {
+    if (*failed || (s->count == s->room && !grow(s, failed))) return;
+    size_t at = place(s, part);
+    if (!s->slot[at]) {
+        ks_sum_term *t = &s->term[s->count++];
+        memset(t, 0, sizeof *t);
+        memcpy(t->part, part, sizeof t->part);
+        s->slot[at] = (uint32_t)s->count;
+    }
+    double *w = s->term[s->slot[at] - 1].weight;
+    for (int k = 0; k < KS_SUM_WEIGHTS; k++) w[k] += factor * weight[k];
+}
+
+/* ---- one step: a vertex of a term changes ---- */
+
+typedef struct {
+    ks_nets *nets;
+    size_t failed;
+} work;
+
+/* The parts of the term but for numbers a and b (-1: none), and those of `net` */
+static void put(work *w, ks_sum *to, const ks_sum_term *t, int a, int b, const ks_net *net, double factor) {
+    uint32_t all[2 * KS_NET_LINKS] = {0}, own[KS_NET_LINKS] = {0}, part[KS_NET_LINKS] = {0};
+    int count = ks_nets_parts(w->nets, net, own, &w->failed), n = 0;
+    for (int k = 0; k < KS_NET_LINKS && t && t->part[k]; k++)
+        if (k != a && k != b) all[n++] = t->part[k];
+    for (int k = 0; k < count; k++) {
+        int j = n++;
+        for (; j && all[j - 1] > own[k]; j--) all[j] = all[j - 1];
+        all[j] = own[k];
+    }
+    memcpy(part, all, sizeof part);
+    static const double one[KS_SUM_WEIGHTS] = {1};
+    ks_sum_add(to, part, t ? t->weight : one, factor, &w->failed);
+}
+
+/* How many vertices of a term have this flag, of one axis or, -1, of all */
+static int flagged(const work *w, const ks_sum_term *t, int flag, int axis) {
+    int count = 0;
+    for (int k = 0; k < KS_NET_LINKS && t->part[k]; k++) {
+        const ks_net *g = ks_nets_at(w->nets, t->part[k]);
+        for (int v = 0; v < g->n; v++)
+            count += g->vertex[v].flag == flag && (axis < 0 || g->vertex[v].axis == axis);
+    }
+    return count;
+}
+
+/*
+ * One vertex of this flag, of the first axis that has any: as `alone` with weight `apart`, and identified
+ * with each distinct one of its axis with weight `joined`.
+ */
+static void step(work *w, const ks_sum_term *t, int flag, const ks_axis *axes, ks_sum *to) {
+    int part = -1, v = -1, axis = KS_SUM_AXES;
+    for (int k = 0; k < KS_NET_LINKS && t->part[k]; k++) {
+        const ks_net *g = ks_nets_at(w->nets, t->part[k]);
+        for (int u = 0; u < g->n; u++)
+            if (g->vertex[u].flag == flag && g->vertex[u].axis < axis)
+                part = k, v = u, axis = g->vertex[u].axis;
+    }
+    const int drawn = flag == KS_DRAWN;
+    const double N = axes[axis].population, apart = drawn ? 1 - flagged(w, t, KS_DISTINCT, axis) / N : 1,
+                 joined = drawn ? 1 / N : -1;
+    ks_net own = *ks_nets_at(w->nets, t->part[part]);
+    own.vertex[v].flag = drawn ? KS_DISTINCT : KS_FREE;
+    if (apart != 0) put(w, to, t, part, -1, &own, apart);
+    for (int k = 0; k < KS_NET_LINKS && t->part[k]; k++) {
+        const int count = ks_nets_at(w->nets, t->part[k])->n;
+        for (int u = 0; u < count; u++) {
+            ks_net g = *ks_nets_at(w->nets, t->part[part]);
+            const ks_vertex *other = &ks_nets_at(w->nets, t->part[k])->vertex[u];
+            if (other->axis != axis || other->flag != KS_DISTINCT || (k == part && u == v)) continue;
+            int at = k == part ? u : ks_net_append(&g, ks_nets_at(w->nets, t->part[k])) + u;
+            g.vertex[at].positions = (uint8_t)(g.vertex[at].positions + g.vertex[v].positions);
+            ks_net_merge(&g, at, v);
+            put(w, to, t, part, k, &g, joined);
+        }
+    }
+}
+
+/* Takes every vertex of this flag, level by level: a level is the terms with so many of them left. */
+static kspec_status take_all(work *w, ks_sum *from, int flag, const ks_axis *axes, ks_sum *out,
+                             kspec_error *err) {
+    ks_sum level[KS_NET_VERTICES + 1] = {{0}};
+    static const double one = 1;
+    int big = 0;
+    for (size_t k = 0; k < from->count; k++)
+        ks_sum_add(&level[flagged(w, &from->term[k], flag, -1)], from->term[k].part, from->term[k].weight,
+                   one, &w->failed);
+    for (int d = KS_NET_VERTICES; d > 0 && !w->failed && !big; d--) {
+        for (size_t k = 0; k < level[d].count && !w->failed && !big; k++) {
+            step(w, &level[d].term[k], flag, axes, &level[d - 1]);
+            big = level[d - 1].count > TERMS;
+        }
+        ks_sum_free(&level[d]);
+    }
+    *out = level[0];
+    for (int d = 1; d <= KS_NET_VERTICES; d++) ks_sum_free(&level[d]);
+    if (w->failed) return ks_nomem(err, "the plan", w->failed);
+    if (big)
+        return ks_fail(
+            err, KSPEC_E_ARG,
+            "the plan needs more than %d different graphs: use fewer distinct indices or, where it is "
+            "centred, fewer entries",
+            TERMS);
+    return KSPEC_OK;
+}
+
+/* ---- centring ---- */
+
+/* The ends of links whose axis is centred by the expansion */
+static int list_ends(const ks_net *g, const ks_axis *axes, int end[2 * KS_NET_LINKS]) {
+    int count = 0;
+    for (int k = 0; k < 2 * g->links; k++) {
+        const ks_axis *a = &axes[g->vertex[k & 1 ? g->link[k / 2].v : g->link[k / 2].u].axis];
+        if (a->centred && !ks_axis_complete(a)) end[count++] = k;
+    }
+    return count;
+}
+
+/* The net in which the ends of this set have an index of their own */
+static ks_net split(const ks_net *g, const int *end, int ends, unsigned set, const ks_axis *axes) {
+    ks_net to = {.links = g->links};
+    int place[KS_NET_VERTICES], own[2 * KS_NET_LINKS] = {0};
+    for (int v = 0; v < g->n; v++) place[v] = -1;
+    for (int k = 0; k < ends; k++) own[end[k]] = set >> k & 1;
+    for (int k = 0; k < 2 * g->links; k++) {
+        int v = k & 1 ? g->link[k / 2].v : g->link[k / 2].u, at = own[k] ? -1 : place[v];
+        if (at < 0) {
+            const ks_axis *a = &axes[g->vertex[v].axis];
+            at = to.n++;
+            to.vertex[at] = (ks_vertex){g->vertex[v].axis,
+                                        ks_axis_complete(a)       ? KS_FREE
+                                        : isfinite(a->population) ? KS_DRAWN
+                                                                  : KS_DISTINCT,
+                                        0};
+            if (!own[k]) place[v] = at;
+        }
+        to.link[k / 2].matrix = g->link[k / 2].matrix;
+        *(k & 1 ? &to.link[k / 2].v : &to.link[k / 2].u) = (uint8_t)at;
+    }
+    return to;
+}
+
+/* ---- weights of distinct terms ---- */
+
+static double falling(double N, int n) {
+    double f = 1;
+    for (int k = 0; k < n; k++) f *= N - k;
+    return f;
+}
+
+/* How many indices of an axis a term has */
+static int indices(const ks_nets *nets, const ks_sum_term *t, int axis) {
+    int count = 0;
+    for (int k = 0; k < KS_NET_LINKS && t->part[k]; k++) {
+        const ks_net *g = ks_nets_at(nets, t->part[k]);
+        for (int v = 0; v < g->n; v++) count += g->vertex[v].axis == axis;
+    }
+    return count;
+}
+
+static ks_sum_shortage find_shortage(const ks_sum *drawn, const ks_nets *nets, const ks_axis *axes,
+                                     int naxes) {
+    ks_sum_shortage s = {-1, 0};
+    for (size_t k = 0; k < drawn->count; k++)
+        for (int x = 0; x < naxes; x++) {
+            int r = indices(nets, &drawn->term[k], x);
+            if (!ks_axis_complete(&axes[x]) && (size_t)r > axes[x].size && r > s.wanted)
+                s = (ks_sum_shortage){x, r};
+        }
+    return s;
+}
+
+/*
+ * The means over distinct indices as sums: divided by the number of tuples. Without one index of axis k there
+ * are (P-1)_r of them; a complete axis has P^r.
+ */
+static void set_weights(work *w, ks_sum *s, const ks_axis *axes, int naxes, int with_loo, ks_sum *to) {
+    for (size_t k = 0; k < s->count; k++) {
+        const ks_sum_term *t = &s->term[k];
+        double weight[KS_SUM_WEIGHTS] = {t->weight[0]};
+        for (int x = 0; x < naxes; x++) {
+            int r = indices(w->nets, t, x);
+            double P = (double)axes[x].size;
+            weight[0] /= ks_axis_complete(&axes[x]) ? pow(P, r) : falling(P, r);
+        }
+        for (int x = 0; x < naxes && with_loo; x++) {
+            double P = (double)axes[x].size;
+            int r = indices(w->nets, t, x);
+            weight[1 + x] = ks_axis_complete(&axes[x]) ? weight[0] : weight[0] * P / (P - r);
+        }
+        ks_net whole = {0};
+        for (int p = 0; p < KS_NET_LINKS && t->part[p]; p++)
+            ks_net_append(&whole, ks_nets_at(w->nets, t->part[p]));
+        for (int v = 0; v < whole.n && with_loo; v++)
+            whole.vertex[v].positions = !ks_axis_complete(&axes[whole.vertex[v].axis]);
+        uint32_t part[KS_NET_LINKS] = {0};
+        ks_nets_parts(w->nets, &whole, part, &w->failed);
+        ks_sum_add(to, part, weight, 1, &w->failed);
+    }
+}
+
+/* ---- all ---- */
+
+/* Drops terms whose weights cancel but for rounding. */
+static void drop_zeros(ks_sum *s, double most) {
+    size_t kept = 0;
+    for (size_t k = 0; k < s->count; k++)
+        if (fabs(s->term[k].weight[0]) > 1e-13 * most) s->term[kept++] = s->term[k];
+    s->count = kept;
+    if (s->slots) memset(s->slot, 0, s->slots * sizeof *s->slot);
+    for (size_t k = 0; k < kept; k++) s->slot[place(s, s->term[k].part)] = (uint32_t)k + 1;
+}
+
+static kspec_status centre(work *w, const ks_monomial *m, size_t count, const ks_axis *axes, ks_sum *to,
+                           kspec_error *err) {
+    double most = 0;
+    for (size_t k = 0; k < count && !w->failed; k++) {
+        int end[2 * KS_NET_LINKS], ends = list_ends(&m[k].net, axes, end);
+        most = fmax(most, fabs(m[k].coefficient));
+        if (ends > SLOTS_CENTRED)
+            return ks_fail(err, KSPEC_E_ARG, "centring would replace %d indices by two each; %d is the most",
+                           ends, SLOTS_CENTRED);
+        for (unsigned set = 0; set < 1u << ends && !w->failed; set++) {
+            ks_net net = split(&m[k].net, end, ends, set, axes);
+            put(w, to, NULL, -1, -1, &net, m[k].coefficient * (__builtin_popcount(set) & 1 ? -1 : 1));
+        }
+    }
+    if (w->failed) return ks_nomem(err, "the plan", w->failed);
+    drop_zeros(to, most);
+    return KSPEC_OK;
+}
+
+kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, const ks_axis *axes, int naxes,
+                           int with_loo, ks_nets *nets, ks_sum *out, ks_sum_shortage *shortage,
+                           kspec_error *err) {
+    ks_sum centred = {0}, drawn = {0}, weighted = {0};
+    work w = {.nets = nets};
+    *shortage = (ks_sum_shortage){-1, 0};
+    kspec_status st = centre(&w, monomials, count, axes, &centred, err);
+    if (!st && !centred.count) st = ks_fail(err, KSPEC_E_ARG, "the expression is zero, whatever the data");
+    if (!st) st = take_all(&w, &centred, KS_DRAWN, axes, &drawn, err);
+    *shortage = find_shortage(&drawn, nets, axes, naxes);
+    if (shortage->axis < 0 && !st) {
+        set_weights(&w, &drawn, axes, naxes, with_loo, &weighted);
+        st = w.failed ? ks_nomem(err, "the plan", w.failed)
+                      : take_all(&w, &weighted, KS_DISTINCT, axes, out, err);
+    }
+    ks_sum_free(&centred);
+    ks_sum_free(&drawn);
+    ks_sum_free(&weighted);
+    return st;
+}

@@ -1,0 +1,64 @@
+/* A sum of products of graphs, each product once: what an expression becomes, step by step. */
+#pragma once
+
+#include "einsum/net.h"
+
+/* the most axes that an expression has, and the weights of a term: of the value, and of the value without one
+ * index of each axis */
+enum { KS_SUM_AXES = 8, KS_SUM_WEIGHTS = 1 + KS_SUM_AXES };
+
+/* A product of connected nets by number, in increasing order, up to 0 */
+typedef struct {
+    uint32_t part[KS_NET_LINKS];
+    double weight[KS_SUM_WEIGHTS];
+} ks_sum_term;
+
+typedef struct {
+    ks_sum_term *term;
+    size_t count, room;
+    uint32_t *slot;
+    size_t slots;
+} ks_sum;
+
+void ks_sum_free(ks_sum *s);
+
+/* Adds factor * weight times the product of these nets. After a failure *failed is the bytes wanted. */
+void ks_sum_add(ks_sum *s, const uint32_t part[KS_NET_LINKS], const double weight[KS_SUM_WEIGHTS],
+                double factor, size_t *failed);
+
+/* ---- what is expanded ---- */
+
+typedef struct {
+    size_t size;
+    /* INFINITY; the size of a finite population; `size` of a complete axis */
+    double population;
+    int centred;
+} ks_axis;
+
+static inline int ks_axis_complete(const ks_axis *a) { return a->population <= (double)a->size; }
+
+/* coefficient times a product of entries, whose indices are the vertices of the net */
+typedef struct {
+    double coefficient;
+    ks_net net;
+} ks_monomial;
+
+/* Where a term has more distinct indices than an axis has: which axis, and how many; else axis = -1 */
+typedef struct {
+    int axis, wanted;
+} ks_sum_shortage;
+
+/*
+ * The expression, in which indices of an axis are distinct (or drawn from a population, or any), as a sum in
+ * which every index is free:
+ *  - centring replaces X[i,a] by X[i,a] - X[i',a] with an index i' of its own;
+ *  - an index that is drawn from N is a new one, or one of those drawn before with probability 1/N each;
+ *  - an index v that differs from u_1 ... u_r is free, less the r graphs in which it is one of them:
+ *    together these are the weights mu of the partitions (Moebius inversion), without a list of partitions.
+ * Graphs that are equal are merged after each index. with_loo: weight[1+k] is that of the estimates without
+ * one index of axis k, and vertices keep their positions. A complete axis is centred beforehand, in the data.
+ * A shortage is left to the caller, who knows names: *out then is empty.
+ */
+kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, const ks_axis *axes, int naxes,
+                           int with_loo, ks_nets *nets, ks_sum *out, ks_sum_shortage *shortage,
+                           kspec_error *err);

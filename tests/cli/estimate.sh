@@ -1,0 +1,95 @@
+# kspec estimate: known values, axes, trials, sums of products, the plan, and mistakes marked in the text.
+. "$(dirname "$0")/lib.sh"
+
+py 'r = np.random.default_rng(5)
+f = r.normal(size=(12, 3)); np.save("x.npy", f @ r.normal(size=(3, 9)) + 0.5)
+np.save("y.npy", f @ r.normal(size=(3, 7)))
+np.save("t.npy", r.normal(size=(3, 12, 9))); np.save("short.npy", r.normal(size=(11, 9)))
+np.save("two.npy", r.normal(size=(2, 12, 9))); g = np.arange(16.0).reshape(4, 4); np.save("g.npy", g)
+import json
+x, y, two = np.load("x.npy"), np.load("y.npy"), np.load("two.npy"); K, L = x @ x.T / 9, y @ y.T / 7
+json.dump({"shared": ((K * L).sum() - (K * L).trace()) / 132, "variance": x.var(0, ddof=1).mean() / 2,
+           "square": (g * g.T)[np.triu_indices(4, 1)].mean(), "trials": (two[0] * two[1]).mean(),
+           "mean": (x ** 2).mean()}, open("plain", "w"))'
+
+m2='X[i,a] X[j,a] X[j,b] X[i,b]'
+# m(2), as moments has it
+expect_status 0 kspec moments x.npy -n 2 --estimator exact --json
+cp "$out" m.json
+expect_status 0 kspec estimate "$m2" X=x.npy --json
+expect_json 'close(j["value"], json.load(open("m.json"))["estimates"][1]["value"], 1e-12)'
+expect_json 'close(j["stderr"], json.load(open("m.json"))["estimates"][1]["stderr"], 1e-10)'
+expect_json 'j["products"] == 1 and j["graphs"] == 4 and [a["size"] for a in j["axes"]] == [12, 9]'
+expect_json 'j["ci_low"] < j["value"] < j["ci_high"] and j["axes"][0]["sides"] == "X:rows"'
+expect_status 0 kspec moments x.npy -n 2 --estimator exact --center --json
+cp "$out" m.json
+expect_status 0 kspec estimate "$m2" X=x.npy --json --center
+expect_json 'close(j["value"], json.load(open("m.json"))["estimates"][1]["value"], 1e-9)'
+expect_status 0 kspec moments x.npy -n 2 --estimator exact --sampled rows --json
+cp "$out" m.json
+expect_status 0 kspec estimate "$m2" X=x.npy --json --complete cols
+expect_json 'close(j["value"], json.load(open("m.json"))["estimates"][1]["value"], 1e-12)'
+expect_json 'close(j["stderr"], json.load(open("m.json"))["estimates"][1]["stderr"], 1e-10)'
+expect_status 0 kspec moments x.npy -n 2 --estimator exact --population-rows 40 --json
+cp "$out" m.json
+expect_status 0 kspec estimate "$m2" X=x.npy --json --population i=40
+expect_json 'close(j["stderr"], json.load(open("m.json"))["estimates"][1]["stderr"], 1e-10)'
+
+# two matrices that share rows, by hand
+expect_status 0 kspec estimate "X[i,a] Y[i,b] X[j,a] Y[j,b]" X=x.npy Y=y.npy --json --leave-one-out
+expect_json 'close(j["value"], json.load(open("plain"))["shared"], 1e-12) and len(j["axes"]) == 3'
+expect_json '[len(a["without"]) for a in j["axes"]] == [12, 9, 7]'
+expect_status 0 kspec estimate "X[i,a] Y[i,b] X[j,a] Y[j,b]" X=x.npy Y=y.npy --center=i
+expect_stdout '^12 rows of X, Y \(i, j\), centred: std\. error '
+
+# sums of products, numbers before them, and the plan in words
+expect_status 0 kspec estimate "1/2 X[i,a] X[i,a] - 0.5 X[i,a] * X[j,a]" X=x.npy --json
+expect_json 'close(j["value"], json.load(open("plain"))["variance"], 1e-12)'
+expect_status 0 kspec estimate "$m2" X=x.npy --explain --no-stderr
+expect_stdout '^G[0-9]+\[a,a.\] = sum_i X\[i,a\] X\[i,a.\] +\(a matrix product\)$'
+expect_stdout '^value = [+-]'
+# a square matrix whose rows and columns are one axis
+expect_status 0 kspec estimate "G[i,j] G[j,i]" G=g.npy --json
+expect_json 'close(j["value"], json.load(open("plain"))["square"], 1e-12)'
+
+# trials: halves of several, and separate files
+expect_status 0 kspec estimate "X1[i,a] X2[i,a]" X=two.npy --json
+expect_json 'close(j["value"], json.load(open("plain"))["trials"], 1e-12)'
+expect_status 0 kspec estimate "X1[i,a] X2[i,a]" X=t.npy --json --splits 3
+expect_json 'j["splits"] == 3'
+expect_status 0 kspec estimate "X1[i,a] X2[i,a]" --label X x.npy x.npy --json --no-stderr
+expect_json 'close(j["value"], json.load(open("plain"))["mean"], 1e-12) and j["stderr"] is None'
+
+# mistakes
+expect_error 2 "X\[i,a\]  ?>>> Z\[i,b\]: unknown matrix Z; give Z=INPUT, or use X" \
+    kspec estimate "X[i,a] Z[i,b]" X=x.npy
+expect_error 2 '>>> i,b\]: i runs over the 12 rows of X and over the 11 rows of Y; use two names' \
+    kspec estimate "X[i,a] Y[i,b]" X=x.npy Y=short.npy
+expect_error 2 '>>> ,b\]: a matrix has two indices' kspec estimate "X[i,a,b]" X=x.npy
+expect_error 2 '>>> \]: a matrix has two indices' kspec estimate "X[i]" X=x.npy
+expect_error 2 "'\[' is missing; write X\[i,a\]" kspec estimate "X" X=x.npy
+expect_error 2 'the name of an index is missing' kspec estimate "X[i,2]" X=x.npy
+expect_error 2 'expected an entry' kspec estimate "X[i,a] )" X=x.npy
+expect_error 2 'an entry is missing' kspec estimate "3" X=x.npy
+expect_error 2 'the expression is empty' kspec estimate " " X=x.npy
+expect_error 2 'the expression is zero, whatever the data' kspec estimate "X[i,a] - X[j,b]" X=x.npy
+expect_error 2 'counts 0 times' kspec estimate "0 X[i,a]" X=x.npy
+expect_error 2 'centred, this product is always 0, since i is used once' \
+    kspec estimate "X[i,a] X[j,a] X[j,b]" X=x.npy --center
+expect_error 2 '4 distinct indices of the rows of G \(i, j\) are needed where they are centred; there are 3' \
+    kspec estimate "G[i,a] G[i,a] G[j,b] G[j,b]" G=g.npy --center --select-rows 0-2
+expect_error 2 'm is the sixth distinct index of the' \
+    kspec estimate "X[i,a] X[j,a] X[k,a] X[k,b] X[l,b] X[h,b] X[m,b]" X=x.npy
+expect_error 2 'a product has 10 entries at most' kspec estimate "$(printf 'X[i,a] %.0s' {1..11})" X=x.npy
+expect_error 2 'treewidth above two.*3 of the rows of X \(i, j, k\) and 3 of the columns' \
+    kspec estimate "X[i,a] X[i,b] X[i,c] X[j,a] X[j,b] X[j,c] X[k,a] X[k,b] X[k,c]" X=x.npy
+expect_error 2 'X has 3 trials: write X1 and X2' kspec estimate "X[i,a]" X=t.npy
+expect_error 2 'X has one trial' kspec estimate "X1[i,a]" X=x.npy
+expect_error 2 "'q' is not an index of the expression" kspec estimate "X[i,a]" X=x.npy --complete q
+expect_error 2 'i=5: there are 12 ' kspec estimate "X[i,a]" X=x.npy --population i=5
+expect_error 2 "is not an index and a size" kspec estimate "X[i,a]" X=x.npy --population i
+expect_error 2 "'Q' is not one of the matrices" kspec estimate "X[i,a]" X=x.npy --same-cols X,Q
+expect_error 2 'X has 9 columns and Y has 7' kspec estimate "X[i,a] Y[i,b]" X=x.npy Y=y.npy --same-cols X,Y
+expect_error 2 'is not NAME=INPUT' kspec estimate "X[i,a]" x.npy
+expect_error 2 'takes an expression and matrices' kspec estimate "X[i,a]"
+done_testing

@@ -1,0 +1,182 @@
+/*
+ * Expressions of one or two matrices, and their estimates by definition: sums over all tuples of indices, in
+ * integers. A matrix has its rows on axis 0; X has its columns on axis 1, and Y on axis 2.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EIN_FACTORS = 6, EIN_AXES = 3, EIN_SIZE = 6 };
+
+typedef struct {
+    int factors;
+    /* of each factor: 0 for X, 1 for Y; its indices */
+    int matrix[EIN_FACTORS], row[EIN_FACTORS], col[EIN_FACTORS];
+    int indices[EIN_AXES]; /* of each axis */
+} ein_form;
+
+typedef struct {
+    int size[EIN_AXES];
+    /* of each factor, by rows; the same for all of a matrix but with trials */
+    const int *data[EIN_FACTORS];
+    int complete[EIN_AXES];
+} ein_data;
+
+static inline int ein_axis(const ein_form *f, int k) { return 1 + f->matrix[k]; }
+
+/* All tuples of `count` indices of an axis, one after the other; for free() */
+static inline int8_t *ein_tuples(int count, int size, int complete, size_t *tuples) {
+    size_t room = 1;
+    for (int k = 0; k < count; k++) room *= (size_t)(complete ? size : size > k ? size - k : 0);
+    int8_t *list = malloc(room * EIN_FACTORS + 1), at[EIN_FACTORS + 1] = {0};
+    for (*tuples = 0; room;) {
+        int fine = 1, k = 0;
+        for (int i = 0; i < count && !complete; i++)
+            for (int j = 0; j < i; j++) fine &= at[i] != at[j];
+        if (fine) memcpy(list + EIN_FACTORS * (*tuples)++, at, EIN_FACTORS);
+        while (k < count && ++at[k] == size) at[k++] = 0;
+        if (k == count) break;
+    }
+    return list;
+}
+
+/* The mean over all tuples, NaN where there are none */
+static inline double ein_mean(const ein_form *f, const ein_data *d) {
+    int8_t *list[EIN_AXES];
+    size_t tuples[EIN_AXES];
+    int64_t sum = 0;
+    for (int x = 0; x < EIN_AXES; x++)
+        list[x] = ein_tuples(f->indices[x], d->size[x], d->complete[x], &tuples[x]);
+    for (size_t a = 0; a < tuples[0]; a++)
+        for (size_t b = 0; b < tuples[1]; b++)
+            for (size_t c = 0; c < tuples[2]; c++) {
+                const int8_t *row = list[0] + EIN_FACTORS * a;
+                const int8_t *col[2] = {list[1] + EIN_FACTORS * b, list[2] + EIN_FACTORS * c};
+                const int *size = d->size;
+                int64_t value = 1;
+                for (int k = 0; k < f->factors; k++)
+                    value *= d->data[k][row[f->row[k]] * size[ein_axis(f, k)] + col[f->matrix[k]][f->col[k]]];
+                sum += value;
+            }
+    for (int x = 0; x < EIN_AXES; x++) free(list[x]);
+    return (double)sum / ((double)tuples[0] * (double)tuples[1] * (double)tuples[2]);
+}
+
+/*
+ * Centred over rows: each factor has its row, or less an own one, by all subsets of factors. Subsets that
+ * give the same expression are counted together.
+ */
+static inline double ein_centred(const ein_form *f, const ein_data *d) {
+    ein_form term[1 << EIN_FACTORS];
+    int weight[1 << EIN_FACTORS], terms = 0;
+    for (unsigned set = 0; set < 1u << f->factors; set++) {
+        ein_form g = *f;
+        int to[EIN_FACTORS], rows = 0, k = 0;
+        memset(to, -1, sizeof to);
+        for (int e = 0; e < f->factors; e++) {
+            int *at = &to[f->row[e]];
+            if (!(set >> e & 1) && *at < 0) *at = rows++;
+            g.row[e] = set >> e & 1 ? rows++ : *at;
+        }
+        g.indices[0] = rows;
+        while (k < terms && memcmp(&term[k], &g, sizeof g) != 0) k++;
+        if (k == terms) term[terms] = g, weight[terms++] = 0;
+        weight[k] += __builtin_popcount(set) & 1 ? -1 : 1;
+    }
+    double sum = 0;
+    for (int k = 0; k < terms; k++)
+        if (weight[k]) sum += weight[k] * ein_mean(&term[k], d);
+    return sum;
+}
+
+/* As text; names: of X and Y, or with halves, X1, X2, X1 ... by factor */
+static inline const char *ein_text(const ein_form *f, int halves, char *out, size_t size) {
+    static const char *const rows[] = {"i", "j", "k"}, *const cols[] = {"abc", "def"};
+    size_t used = 0;
+    out[0] = 0;
+    for (int k = 0; k < f->factors; k++)
+        used += (size_t)snprintf(out + used, size - used, "%s%c%s[%s,%c]", k ? " " : "", "XY"[f->matrix[k]],
+                                 !halves ? ""
+                                 : k & 1 ? "2"
+                                         : "1",
+                                 rows[f->row[k]], cols[f->matrix[k]][f->col[k]]);
+    return out;
+}
+
+/* Does every row index have two entries or more, so that centring leaves something? */
+static inline int ein_can_centre(const ein_form *f) {
+    int count[EIN_FACTORS] = {0}, fine = 1;
+    for (int k = 0; k < f->factors; k++) count[f->row[k]]++;
+    for (int r = 0; r < f->indices[0]; r++) fine &= count[r] > 1;
+    return fine;
+}
+
+/* ---- which expressions ---- */
+
+/* The multiplicities of a form of one matrix, the least over all orders of rows and columns, as a number */
+static inline uint64_t ein_code(int m[3][3], int rows, int cols) {
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    uint64_t best = UINT64_MAX;
+    for (int p = 0; p < 6; p++)
+        for (int q = 0; q < 6; q++) {
+            uint64_t code = (uint64_t)(rows * 4 + cols);
+            int fits = 1;
+            for (int r = 0; r < 3; r++) fits &= (orders[p][r] < rows) == (r < rows);
+            for (int c = 0; c < 3; c++) fits &= (orders[q][c] < cols) == (c < cols);
+            for (int r = 0; r < rows && fits; r++)
+                for (int c = 0; c < cols; c++) code = code * 8 + (uint64_t)m[orders[p][r]][orders[q][c]];
+            if (fits && code < best) best = code;
+        }
+    return best;
+}
+
+static inline int ein_connected(int m[3][3], int rows, int cols) {
+    unsigned row = 1, col = 0;
+    for (int pass = 0; pass < 6; pass++)
+        for (int r = 0; r < rows; r++)
+            for (int c = 0; c < cols; c++) {
+                if (!m[r][c]) continue;
+                if (row >> r & 1) col |= 1u << c;
+                if (col >> c & 1) row |= 1u << r;
+            }
+    return row == (1u << rows) - 1 && col == (1u << cols) - 1;
+}
+
+/* All connected forms of X with up to 3 rows, 3 columns and 6 entries, each once; returns how many */
+static inline int ein_all(ein_form *out, int room) {
+    uint64_t *code = calloc((size_t)room, sizeof *code);
+    int count = 0;
+    for (int rows = 1; rows <= 3; rows++)
+        for (int cols = 1; cols <= 3; cols++) {
+            int m[3][3] = {{0}}, cells = rows * cols, total = 0;
+            for (;;) {
+                int k = 0;
+                while (k < cells) { /* the next list of multiplicities */
+                    int *at = &m[k / cols][k % cols];
+                    if (total < EIN_FACTORS) {
+                        ++*at, total++;
+                        break;
+                    }
+                    total -= *at, *at = 0;
+                    k++;
+                }
+                if (k == cells) break;
+                if (!ein_connected(m, rows, cols)) continue;
+                const uint64_t c = ein_code(m, rows, cols);
+                int known = 0;
+                for (int j = 0; j < count; j++) known |= code[j] == c;
+                if (known || count == room) continue;
+                code[count] = c;
+                ein_form *f = &out[count++];
+                *f = (ein_form){.indices = {rows, cols, 0}};
+                for (int r = 0; r < rows; r++)
+                    for (int q = 0; q < cols; q++)
+                        for (int e = 0; e < m[r][q]; e++) f->row[f->factors] = r, f->col[f->factors++] = q;
+            }
+        }
+    free(code);
+    return count;
+}

@@ -1,0 +1,215 @@
+/*
+ * Unbiased estimates of products of entries, against sums over all tuples in integers: every connected
+ * expression of one matrix with up to 3 row and 3 column indices and 6 entries, and sampled ones of two
+ * matrices; the estimates without each index against estimates from the matrices without it.
+ */
+#include "test.h"
+
+#include "kspec.h"
+#include "oracle/einsum.h"
+
+enum { FORMS = 136, CENTRED = 68, PAIRS = 300, TEXT = 200 };
+
+static const size_t ROWS = 6, COLS = 5, OTHER = 4;
+
+/* ---- data ---- */
+
+static uint64_t state = 1;
+static int draw(int below) {
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (int)((state >> 33) % (uint64_t)below);
+}
+
+typedef struct {
+    int entry[2][2][EIN_SIZE * EIN_SIZE]; /* of X and Y, two trials each */
+    double as_double[2][2][EIN_SIZE * EIN_SIZE];
+} numbers;
+
+static void fill(numbers *n) {
+    for (int m = 0; m < 2; m++)
+        for (int t = 0; t < 2; t++)
+            for (int k = 0; k < EIN_SIZE * EIN_SIZE; k++)
+                n->as_double[m][t][k] = n->entry[m][t][k] = draw(6) - 2;
+}
+
+/* ---- both answers ---- */
+
+typedef struct {
+    const ein_form *form;
+    const numbers *n;
+    int trials;
+    size_t size[3];
+    const char *center, *complete, *population;
+    int skip_axis;
+    size_t skip;
+} question;
+
+static double ask(const question *q, int with_loo, kspec_unbiased_result **keep) {
+    char text[TEXT];
+    double without[2][2][EIN_SIZE * EIN_SIZE];
+    kspec_matrix m[2][2];
+    size_t size[3] = {q->size[0], q->size[1], q->size[2]};
+    if (q->skip_axis >= 0) size[q->skip_axis]--;
+    for (int k = 0; k < 2; k++)
+        for (int t = 0; t < 2; t++) {
+            double *to = without[k][t];
+            for (size_t i = 0; i < q->size[0]; i++)
+                for (size_t a = 0; a < q->size[1 + k]; a++)
+                    if (!(q->skip_axis == 0 && i == q->skip) && !(q->skip_axis == 1 + k && a == q->skip))
+                        *to++ = q->n->as_double[k][t][i * q->size[1 + k] + a];
+            m[k][t] = (kspec_matrix){without[k][t], size[0], size[1 + k], (ptrdiff_t)size[1 + k], 1};
+        }
+    const kspec_operand operands[2] = {{"X", m[0], (size_t)q->trials}, {"Y", m[1], (size_t)q->trials}};
+    const kspec_unbiased_opts opts = {.size = sizeof opts,
+                                      .center = q->center,
+                                      .complete = q->complete,
+                                      .population = q->population,
+                                      .no_stderr = !with_loo,
+                                      .threads = 1};
+    kspec_unbiased_result *r = NULL;
+    kspec_error err;
+    const kspec_status st =
+        kspec_unbiased(ein_text(q->form, q->trials > 1, text, sizeof text), operands, 2, &opts, &r, &err);
+    const double value = st ? NAN : r->value;
+    if (st && keep) CHECK_MSG(0, "%s: %s", text, err.msg);
+    if (keep)
+        *keep = r;
+    else
+        kspec_unbiased_free(r);
+    return value;
+}
+
+static double answer(const question *q) {
+    ein_data d = {.size = {(int)q->size[0], (int)q->size[1], (int)q->size[2]}};
+    if (q->complete) d.complete[1] = d.complete[2] = 1;
+    double sum = 0;
+    for (int order = 0; order < q->trials; order++) { /* halves in both orders */
+        for (int k = 0; k < q->form->factors; k++)
+            d.data[k] = q->n->entry[q->form->matrix[k]][q->trials > 1 ? (k + order) & 1 : 0];
+        sum += (q->center ? ein_centred(q->form, &d) : ein_mean(q->form, &d)) / q->trials;
+    }
+    return sum;
+}
+
+/* The estimate, and each without an index, which an estimate from less data must equal */
+static int compare(question q) {
+    char text[TEXT];
+    kspec_unbiased_result *r;
+    q.skip_axis = -1;
+    const double got = ask(&q, 1, &r), want = answer(&q);
+    ein_text(q.form, q.trials > 1, text, sizeof text);
+    if (!r) return 0;
+    const double unit = fmax(1, fabs(want)) + 1e3 * r->rounding;
+    CHECK_MSG(fabs(got - want) <= 1e-11 * unit, "%s: %.17g != %.17g", text, got, want);
+    for (size_t x = 0; x < r->axis_count; x++) {
+        const kspec_unbiased_axis *a = r->axes[x];
+        if (!a->without) continue;
+        q.skip_axis = strstr(a->sides, "rows") ? 0 : strstr(a->sides, "X:cols") ? 1 : 2;
+        for (q.skip = 0; q.skip < a->size; q.skip++) {
+            const double less = ask(&q, 0, NULL);
+            CHECK_MSG(fabs(a->without[q.skip] - less) <= 1e-10 * (unit + fabs(less)),
+                      "%s without %zu of the %s: %.17g != %.17g", text, q.skip, a->name, a->without[q.skip],
+                      less);
+        }
+    }
+    kspec_unbiased_free(r);
+    return 1;
+}
+
+/* ---- all expressions of one matrix ---- */
+
+static ein_form forms[FORMS + 1];
+static numbers data;
+
+/* A sample of 4 of 5 rows estimates the mean over all tuples of the 5, coincidences and all. */
+static void population(const ein_form *f) {
+    char text[TEXT];
+    question q = {f, &data, 1, {5, COLS, OTHER}, NULL, NULL, "i=5", 0, 0};
+    double mean = 0;
+    if (f->indices[0] > 4 || f->indices[1] > 4) return;
+    for (q.skip = 0; q.skip < 5; q.skip++) mean += ask(&q, 0, NULL) / 5;
+    ein_data d = {.size = {5, (int)COLS, (int)OTHER}, .complete = {1, 0, 0}};
+    for (int k = 0; k < f->factors; k++) d.data[k] = data.entry[0][0];
+    const double want = ein_mean(f, &d);
+    CHECK_MSG(fabs(mean - want) <= 1e-11 * (1 + fabs(want)), "%s: %.17g != %.17g",
+              ein_text(f, 0, text, sizeof text), mean, want);
+}
+
+TEST(every_small_expression_of_one_matrix) {
+    int plain = 0, centred = 0, complete = 0, trials = 0;
+    fill(&data);
+    CHECK(ein_all(forms, FORMS + 1) == FORMS);
+    for (int k = 0; k < FORMS; k++) {
+        const ein_form *f = &forms[k];
+        const question q = {f, &data, 1, {ROWS, COLS, OTHER}, NULL, NULL, NULL, -1, 0};
+        question other = q;
+        plain += compare(q);
+        other.complete = "cols";
+        complete += compare(other);
+        other = q;
+        other.trials = 2;
+        if (f->factors > 1) trials += compare(other); /* X1 alone would be one trial */
+        population(f);
+        other = q;
+        other.center = "rows";
+        if (ein_can_centre(f)) centred += compare(other);
+    }
+    CHECK_MSG(plain == FORMS && complete == FORMS && trials == FORMS - 1 && centred == CENTRED, "%d %d %d %d",
+              plain, complete, trials, centred);
+}
+
+/* ---- sampled expressions of two matrices ---- */
+
+static int connected(const ein_form *f) {
+    unsigned seen = 1, before;
+    do {
+        before = seen;
+        for (int k = 0; k < f->factors; k++)
+            for (int l = 0; l < f->factors; l++)
+                if (seen >> k & 1 &&
+                    (f->row[k] == f->row[l] || (f->matrix[k] == f->matrix[l] && f->col[k] == f->col[l])))
+                    seen |= 1u << l;
+    } while (seen != before);
+    return seen == (1u << f->factors) - 1;
+}
+
+/* Names in the order in which they appear; how many there are on each axis */
+static void rename_indices(ein_form *f) {
+    int to[3][8], used[3] = {0};
+    memset(to, -1, sizeof to);
+    for (int k = 0; k < f->factors; k++) {
+        int *row = &to[0][f->row[k]], *col = &to[ein_axis(f, k)][f->col[k]];
+        if (*row < 0) *row = used[0]++;
+        if (*col < 0) *col = used[ein_axis(f, k)]++;
+        f->row[k] = *row, f->col[k] = *col;
+    }
+    memcpy(f->indices, used, sizeof used);
+}
+
+TEST(sampled_expressions_of_two_matrices) {
+    int done = 0, centred = 0, tried = 0;
+    state = 7;
+    fill(&data);
+    for (; done < PAIRS && tried < 100000; tried++) {
+        ein_form f = {.factors = 2 + draw(EIN_FACTORS - 1)};
+        int both = 0;
+        for (int k = 0; k < f.factors; k++) {
+            f.matrix[k] = draw(2), f.row[k] = draw(3), f.col[k] = draw(2);
+            both |= 1 << f.matrix[k];
+        }
+        if (both != 3 || !connected(&f)) continue;
+        rename_indices(&f);
+        question q = {&f, &data, 1 + (done % 3 == 2), {ROWS, COLS, OTHER}, NULL, NULL, NULL, -1, 0};
+        if (done % 5 == 3) q.complete = "cols";
+        if (ein_can_centre(&f) && done % 2) q.center = "rows", centred++;
+        done += compare(q);
+    }
+    CHECK_MSG(done == PAIRS && centred > 30, "%d, of them centred %d", done, centred);
+    printf("%d expressions of one matrix, %d of two (%d centred)\n", FORMS, done, centred);
+}
+
+int main(void) {
+    RUN(every_small_expression_of_one_matrix);
+    RUN(sampled_expressions_of_two_matrices);
+    return test_done();
+}
