@@ -174,32 +174,32 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
     const int recommend = a->optimize == RIDGE_RECOMMEND, untreated = !a->center && !a->scale;
     const int drawn = cli_given(&a->common, "empirical");
     const int tested = a->test || a->test_noise > 0 || a->test_per_class;
-    return (kspec_ridge_opts){
-        .size = sizeof(kspec_ridge_opts),
-        .center = a->center,
-        .unit_length = a->scale,
-        .test_noise = a->test_noise,
-        .sigma = a->sigma.value, /* 0: the default */
-        .median_sigma = a->sigma.median,
-        .tolerance = a->tolerance,
-        .solver = (kspec_ridge_solver)a->solver,
-        .seed = a->common.seed,
-        .threads = a->common.threads,
-        .device = (kspec_device)a->device,
-        .activation = (kspec_ridge_activation)a->activation,
-        .slope = a->slope,
-        .classify = a->label_count > 0,
-        .intercept = a->intercept,
-        .standardize = a->standardize ? a->standardize == RIDGE_YES : recommend && untreated,
-        .center_target = a->intercept       ? 1
-                         : a->center_target ? a->center_target == RIDGE_YES
-                                            : a->in_table || recommend,
-        .test_fraction = a->test_fraction > 0   ? a->test_fraction
-                         : recommend && !tested ? 0.3
-                                                : 0,
-        .most_rows = recommend ? RIDGE_THEORY_ROWS : 0,
-        .check_draws = drawn ? a->empirical : RIDGE_CHECK_DRAWS,
-        .check_work = a->check || drawn ? INFINITY : 0};
+    return (kspec_ridge_opts){.size = sizeof(kspec_ridge_opts),
+                              .center = a->center,
+                              .unit_length = a->scale,
+                              .test_noise = a->test_noise,
+                              .sigma = a->sigma.value, /* 0: the default */
+                              .median_sigma = a->sigma.median,
+                              .tolerance = a->tolerance,
+                              .solver = (kspec_ridge_solver)a->solver,
+                              .seed = a->common.seed,
+                              .threads = a->common.threads,
+                              .device = (kspec_device)a->device,
+                              .activation = (kspec_ridge_activation)a->activation,
+                              .slope = a->slope,
+                              .classify = a->label_count > 0,
+                              .intercept = a->intercept,
+                              .standardize =
+                                  a->standardize ? a->standardize == RIDGE_YES : recommend && untreated,
+                              .center_target = a->intercept       ? 1
+                                               : a->center_target ? a->center_target == RIDGE_YES
+                                                                  : a->in_table || recommend,
+                              .test_fraction = a->test_fraction > 0   ? a->test_fraction
+                                               : recommend && !tested ? 0.3
+                                                                      : 0,
+                              .most_rows = recommend ? RIDGE_THEORY_ROWS : 0,
+                              .check_draws = drawn ? a->empirical : RIDGE_CHECK_DRAWS,
+                              .check_work = a->check || drawn ? INFINITY : 0};
 }
 
 /* ---- the points ---- */

@@ -234,7 +234,7 @@ typedef struct {
     double seconds;
 } kspec_ridge_density_result;
 
-/* For features of one kernel: KSPEC_E_ARG with Fourier's pairs. Time n count, and an eigenproblem of n x n. */
+/* For features of one kernel; KSPEC_E_ARG with Fourier's pairs. Time n count, and an n x n eigenproblem. */
 KSPEC_API kspec_status kspec_ridge_density(kspec_ridge *r, size_t N, size_t count,
                                            kspec_ridge_density_result **out, kspec_error *err);
 KSPEC_API void kspec_ridge_density_free(kspec_ridge_density_result *result);

@@ -10,6 +10,7 @@
 #include "linalg/linalg.h"
 #include "ridge/plan.h"
 #include "ridge/predict.h"
+#include "team/team.h"
 
 #include <complex.h>
 #include <math.h>
@@ -94,6 +95,24 @@ static void choose_x(const kspec_ridge_density_result *d, double *x) {
         x[k] = low * pow(top / low, (double)k / (double)(d->count > 1 ? d->count - 1 : 1));
 }
 
+typedef struct {
+    const ks_one *b;
+    double N;
+    const double *x;
+    double *density;
+    size_t count;
+} job;
+
+enum { CHUNK = 8 /* points */ };
+
+static kspec_status some_points(void *ctx, size_t chunk, const ks_worker *worker) {
+    (void)worker;
+    const job *j = ctx;
+    const size_t from = chunk * CHUNK, left = j->count - from;
+    ks_density(j->b, j->N, j->x + from, left < CHUNK ? left : CHUNK, j->density + from);
+    return KSPEC_OK;
+}
+
 kspec_status kspec_ridge_density(kspec_ridge *r, size_t N, size_t count, kspec_ridge_density_result **out,
                                  kspec_error *err) {
     if (ks_begin(err, out)) return KSPEC_E_ARG;
@@ -117,14 +136,16 @@ kspec_status kspec_ridge_density(kspec_ridge *r, size_t N, size_t count, kspec_r
     if (a->failed) st = ks_nomem(err, "a density", a->failed);
     if (!st && !(st = ks_ridge_enter(r, &run, err))) {
         st = measure(r, N, d->eigenvalues, err);
+        if (!st) choose_x(d, x);
+        job j = {r->one, (double)N, x, d->density, count};
+        const ks_run alone = ks_run_alone(&run);
+        if (!st) st = ks_parallel_for(&alone, (count + CHUNK - 1) / CHUNK, some_points, &j, err);
         ks_ridge_exit();
     }
     if (st) {
         kspec_ridge_density_free(d);
         return st;
     }
-    choose_x(d, x);
-    ks_density(r->one, (double)N, x, count, d->density);
     d->atom = fmax(0, 1 - (double)N / (double)r->n);
     d->seconds = ks_now() - start;
     *out = d;
