@@ -275,6 +275,10 @@ class Compare(Result):
     alignment_rounding: float
     alignment_biased: float
     alignment_p: float
+    shared_dimension: float
+    shared_dimension_stderr: float
+    shared_dimension_ci_low: float
+    shared_dimension_ci_high: float
     dimension: float
     other_dimension: float
     differences: Table
@@ -348,6 +352,11 @@ class Spectrum(Result):
     exponent: float
     exponent_ci_low: float
     exponent_ci_high: float
+    exponent_unweighted: float
+    exponent_unweighted_ci_low: float
+    exponent_unweighted_ci_high: float
+    cross_validated: Array
+    columns_excess: float
     effective_dimension: Table
     signal: str
     signal_z: float

@@ -111,7 +111,7 @@ kspec_status kspec_accumulator_dimension(kspec_accumulator *a, int which, kspec_
     if (!st) {
         ks_dimensionality d;
         r->P = a->sums.n, r->Q = a->sums.cols[which], r->trials = 1, r->center = a->o.center;
-        r->cycles = 1, r->mean_share = r->signal_z = NAN;
+        r->cycles = 1, r->signal_z = NAN;
         r->signal_share = r->signal_share_std_error = r->signal_share_ci_low = r->signal_share_ci_high = NAN;
         describe(&r->device);
         st = ks_dimension_set(&e.second[which], &d, r, &e.arena, err);
@@ -170,6 +170,8 @@ kspec_status kspec_accumulator_compare(kspec_accumulator *a, kspec_compare_resul
         r->trials = r->other_trials = 1, r->center = a->o.center;
         r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
         r->alignment_biased = r->alignment_p = NAN;
+        r->shared_dimension = r->shared_dimension_std_error = NAN;
+        r->shared_dimension_ci_low = r->shared_dimension_ci_high = NAN;
         describe(&r->device);
         st = set_comparison(a, &e, r, err);
     }
