@@ -173,6 +173,7 @@ static void spoilt(kspec_doubt_code code, int doubtful) {
             switch ((int)code) {
             case KSPEC_DOUBT_FILL_VALUE: *at = i == 17 && j == 22 ? -999 : *at; break;
             case KSPEC_DOUBT_WILD_ENTRY: *at = i == 17 && j == 22 ? 1e6 : *at; break;
+            case KSPEC_DOUBT_WILD_ENTRIES: *at = i % 9 == 3 && j == i % 50 ? 1e5 : *at; break;
             case KSPEC_DOUBT_WILD_ROW: *at *= i == 17 ? 1e3 : 1; break;
             case KSPEC_DOUBT_WILD_COLUMN: *at *= j == 22 ? 1e8 : 1; break;
             case KSPEC_DOUBT_NEIGHBOURS_ALIKE: *at = 0.6 * before + 0.8 * *at; break;
@@ -472,6 +473,7 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_DECIMAL_COMMA] = a_file,
     [KSPEC_DOUBT_FILL_VALUE] = spoilt,
     [KSPEC_DOUBT_WILD_ENTRY] = spoilt,
+    [KSPEC_DOUBT_WILD_ENTRIES] = spoilt,
     [KSPEC_DOUBT_WILD_ROW] = spoilt,
     [KSPEC_DOUBT_WILD_COLUMN] = spoilt,
     [KSPEC_DOUBT_NEIGHBOURS_ALIKE] = spoilt,
