@@ -130,6 +130,7 @@ def table(args):
     print("| process | size | sample | cvPCA | two trials | mean as one | two / better |")
     print("|---" * 7 + "|")
     for (size, name), lines in sorted(cells.items()):
+        lines = [line for line in lines if "two" in line and "mean" in line] or lines
         if "two" not in lines[0]:
             continue
         two = [(line["two"]["sample"], line["cvpca"], line["two"]["error"]) for line in lines]
@@ -165,8 +166,9 @@ def signal(args):
     kinds = []
     for kind in ("normal", "Student t4", "unequal columns", "counts", "unequal both"):
         kinds.append((f"noise: {kind}", lambda r, T, P, Q, kind=kind: noise(kind, r, T, P, Q)))
-    for name in table:
-        kinds.append((name, lambda r, T, P, Q, p=table[name][1](): p.sample(r, P, Q, T)))
+    for name, (_, make) in table.items():
+        p = make()
+        kinds.append((name, lambda r, T, P, Q, p=p: p.sample(r, P, Q, T)))
     print("| | size | trials | centred | none | weak | clear | median z |\n|---|---|---|---|---|---|---|---|")
     for size in args.sizes.split(","):
         P, Q = map(int, size.split("x"))
