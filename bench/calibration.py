@@ -9,6 +9,7 @@ processes in processes.py, the page in scorepage.py.
 """
 
 import argparse
+import functools
 import json
 import multiprocessing
 import os
@@ -34,11 +35,9 @@ def told(name, P):
     return {"groups": np.arange(P) // 10} if name == "blocks" else {"block": "auto"}
 
 
-def process_of(name, made={}):
-    """One process, made once"""
-    if name not in made:
-        made[name] = processes()[name][1]()
-    return made[name]
+@functools.cache
+def process_of(name):
+    return processes()[name][1]()
 
 
 def one(job):

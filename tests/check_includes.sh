@@ -21,7 +21,9 @@ may_include() {
     ridge | exact | path | pairs) echo "base simd linalg team device features theory" ;;
     checks) echo "base linalg" ;;
     moments) echo "base simd linalg team device features theory exact path pairs checks" ;;
-    fit | norm | learn | dimension | einsum)
+    dimension)
+        echo "base simd linalg team device features theory exact path pairs checks moments einsum" ;;
+    fit | norm | learn | einsum)
         echo "base simd linalg team device features theory exact path pairs checks moments" ;;
     lp) echo "base linalg team" ;;
     spectrum) echo "base linalg team device moments fit lp" ;;
@@ -54,7 +56,7 @@ parts() { # room, or include/kspec/NAME.h
     lp) echo "base spectrum" ;;
     esac
     case $1 in theory | moments | ridge | wls | norm | spectrum | learn | dimension) echo "$1" ;; esac
-    case $1 in einsum) echo "unbiased" ;; esac
+    case $1 in einsum | dimension) echo "unbiased" ;; esac
     case $1 in ridge) echo "kernel" ;; esac
     case $1 in team) echo "team" ;; esac
     echo "doubt"

@@ -78,6 +78,10 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
                                     {"alignment_rounding", r->alignment_rounding},
                                     {"alignment_biased", r->alignment_biased},
                                     {"alignment_p", r->alignment_p},
+                                    {"shared_dimension", r->shared_dimension},
+                                    {"shared_dimension_stderr", r->shared_dimension_std_error},
+                                    {"shared_dimension_ci_low", r->shared_dimension_ci_low},
+                                    {"shared_dimension_ci_high", r->shared_dimension_ci_high},
                                     {"dimension", r->dimension},
                                     {"other_dimension", r->other_dimension},
                                     {"seconds", r->seconds},
@@ -144,10 +148,14 @@ static void print_alignment(FILE *f, const kspec_compare_result *r) {
     if (isfinite(r->alignment_biased))
         fprintf(f, "; of the matrices themselves, biased by their size: %.4g", r->alignment_biased);
     fputc('\n', f);
-    if (!isfinite(r->alignment_p)) return;
-    fputs("p ", f);
-    cli_print_p(f, 0, r->alignment_p);
-    fputs(", if they had nothing in common\n", f);
+    if (isfinite(r->alignment_p)) {
+        fputs("p ", f);
+        cli_print_p(f, 0, r->alignment_p);
+        fputs(", if they had nothing in common\n", f);
+    }
+    if (isfinite(r->shared_dimension))
+        fprintf(f, "shared dimension %.4g (95%% interval %.4g … %.4g)\n", r->shared_dimension,
+                r->shared_dimension_ci_low, r->shared_dimension_ci_high);
 }
 
 static void print_two(FILE *f, const output *u) {

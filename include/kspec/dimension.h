@@ -214,6 +214,10 @@ typedef struct {
      * over all orders of the rows, by three moments. One-sided, since an alignment is not negative. With more
      * than two trials somewhat too large. NaN where not centred, or where the rows are not shared. */
     double alignment_p;
+    /* How many dimensions both share, (tr Sxy Syx)^2 / tr (Sxy Syx)^2 with S the cross-covariance, each
+     * without bias (kspec/unbiased.h). NaN with groups or finite populations, of less than 9 rows (5 where
+     * not centred), where not positive, and where it takes more than a few seconds. */
+    double shared_dimension, shared_dimension_std_error, shared_dimension_ci_low, shared_dimension_ci_high;
     /* How far rounding may have moved the alignment; the interval has room for it. */
     double alignment_rounding;
 } kspec_compare_result;

@@ -47,6 +47,7 @@ typedef struct {
     int threads;
     kspec_progress progress;
     kspec_device device; /* where products are made */
+    double most;         /* other than 0: what takes more multiply-adds has the value NaN */
 } kspec_unbiased_opts;
 
 typedef struct {
@@ -61,7 +62,7 @@ typedef struct {
 } kspec_unbiased_axis;
 
 typedef struct {
-    double value;
+    double value; /* NaN where `most` does not suffice */
     /* by the jackknife over all axes, leaving out each index exactly; the interval is nominally 95%. NaN
      * where leaving one out leaves too few indices. */
     double std_error, ci_low, ci_high;

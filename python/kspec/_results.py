@@ -275,6 +275,10 @@ class Compare(Result):
     alignment_rounding: float
     alignment_biased: float
     alignment_p: float
+    shared_dimension: float
+    shared_dimension_stderr: float
+    shared_dimension_ci_low: float
+    shared_dimension_ci_high: float
     dimension: float
     other_dimension: float
     differences: Table

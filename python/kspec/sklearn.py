@@ -168,8 +168,8 @@ class RandomFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    features : how many, or "auto": the fewest whose predicted error is within 1% of the best, times the
-        factor by which all rows are more than those of the theory.
+    features : how many, or "auto": the fewest whose predicted error is within 0.5% of the best, times the
+        factor by which all rows are more than those that the theory trains on.
     alpha : as Ridge has it, or "auto": of least predicted error.
     gamma : of the kernel exp(-gamma |x-y|^2), or "auto": of 0.3 to 3 times the median distance as sigma.
     standardize : columns to mean 0 and standard deviation 1 first.
@@ -256,12 +256,12 @@ class RandomFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.recommendation_ = r
         curve = [p for p in r.curves["features"] if p["test_mse"] is not None]
         least = min(p["test_mse"] for p in curve)
-        chosen = next(p for p in curve if p["test_mse"] <= 1.01 * least)
+        chosen = next(p for p in curve if p["test_mse"] <= 1.005 * least)
         self.predicted_mse_ = chosen["test_mse"]
         # kspec's columns are sqrt(q/2) times RBFSampler's cosines, and its squares are means
         self.alpha_ = chosen["lambda"] * r.rows / chosen["features"]
         self.gamma_ = 0.5 / chosen["sigma"] ** 2
-        self.features_ = round(chosen["features"] * max(1.0, 0.7 * len(X) / r.rows))
+        self.features_ = round(chosen["features"] * max(1.0, len(X) / r.rows))
 
     def _search(self, X: Array, y: Array, given: dict[str, Any], distance: float) -> None:
         """What is not given, on a grid: one division of at most 700 rows"""
@@ -289,9 +289,9 @@ class RandomFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 alpha = p["lambda"] * rows / p["features"]
                 if "alpha" not in given or np.isclose(alpha, given["alpha"]):
                     found.append((p["features"], p["test_mse"], alpha, 0.5 / sigma**2))
-        most = 1.01 * min(c[1] for c in found)
+        most = 1.005 * min(c[1] for c in found)
         q, self.predicted_mse_, self.alpha_, self.gamma_ = min(c for c in found if c[1] <= most)
-        self.features_ = round(q * max(1.0, 0.7 * len(X) / rows))
+        self.features_ = round(q * max(1.0, len(X) / rows))
 
 
 class WeightedFourierRegressor(RegressorMixin, BaseEstimator):

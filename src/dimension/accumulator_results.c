@@ -170,6 +170,8 @@ kspec_status kspec_accumulator_compare(kspec_accumulator *a, kspec_compare_resul
         r->trials = r->other_trials = 1, r->center = a->o.center;
         r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
         r->alignment_biased = r->alignment_p = NAN;
+        r->shared_dimension = r->shared_dimension_std_error = NAN;
+        r->shared_dimension_ci_low = r->shared_dimension_ci_high = NAN;
         describe(&r->device);
         st = set_comparison(a, &e, r, err);
     }

@@ -7,6 +7,7 @@
 #include "dimension/alignment.h"
 #include "dimension/differences.h"
 #include "dimension/permuted.h"
+#include "dimension/shared.h"
 #include "linalg/linalg.h"
 #include "moments/doubts.h"
 #include "moments/second.h"
@@ -16,6 +17,8 @@
 #include <math.h>
 
 enum { HIGHEST = 4 };
+/* multiply-adds that the shared dimension may take: a few seconds */
+static const double SHARED_WORK = 5e10;
 
 typedef struct {
     kspec_compare_opts o;
@@ -23,7 +26,7 @@ typedef struct {
     ks_arena arena;
     ks_measured first, second;
     ks_second one, two;
-    const kspec_matrix *raw[2];
+    const kspec_matrix *raw[2], *used[2]; /* as given, and standardised where that was asked for */
     size_t block[2];
     kspec_compare_result *result;
 } job;
@@ -227,6 +230,7 @@ static kspec_status open_matrix(job *j, int second, const kspec_matrix *phi, siz
                             phi->cols, population, err);
     j->raw[second] = phi;
     if (!st && o->standardize) st = ks_standardize(&phi, ntrials, row_trials, &j->arena, err);
+    j->used[second] = phi;
     const ks_dependence how = {.population = population,
                                .row_groups = second && o->paired != KSPEC_PAIRED_ROWS ? o->other_row_groups
                                                                                       : o->row_groups};
@@ -261,6 +265,8 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (!st) st = check(&j, err);
     if (!st) st = ks_placement_open(&placement, ks_device_of_rank(j.o.device, j.o.team), err);
     st = ks_placement_run(&placement, st, j.o.team, attempt, &j, err);
+    if (!st)
+        st = ks_shared_make(&j.o, j.used[0], ntrials, j.used[1], other_ntrials, SHARED_WORK, j.result, err);
     ks_arena_free(&j.arena);
     if (st) {
         kspec_compare_free(j.result);

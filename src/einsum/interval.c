@@ -1,39 +1,35 @@
 #include "einsum/interval.h"
 
 #include "base/error.h"
-#include "base/student.h"
 #include "kspec/unbiased.h"
-#include "moments/jackknife.h"
 
 #include <math.h>
 
-/* The spread of f(without), on the scale of the values or of their logarithm */
-static ks_spread spread_of(double value, const double *const *without, const size_t *size,
-                           const double *share, size_t axes) {
+/* The spread of the sides from ... to-1 */
+static ks_spread spread_of(double value, const ks_sides *of, size_t from, size_t to) {
     ks_spread s = {0};
-    for (size_t k = 0; k < axes; k++) ks_spread_add(&s, without[k], size[k], share[k], value);
+    for (size_t k = from; k < to; k++) ks_spread_add(&s, of->values[k], of->size[k], of->share[k], value);
     return s;
 }
 
-void ks_interval_make(double value, const double *const *without, const size_t *size, const double *share,
-                      size_t axes, double *part, ks_interval *out) {
+void ks_interval_make(double value, int order, const ks_sides *of, double *room, double *part,
+                      ks_error_bar *out) {
     double ends[2];
-    for (size_t k = 0; k < axes; k++) {
-        const ks_spread one = spread_of(value, without + k, size + k, share + k, 1);
-        part[k] = sqrt(one.variance);
+    for (size_t k = 0; k < of->count; k++) part[k] = sqrt(spread_of(value, of, k, k + 1).variance);
+    if (order > 0) {
+        ks_jackknife_sides(value, order, of, room, out);
+        return;
     }
-    const ks_spread s = spread_of(value, without, size, share, axes);
-    *out = (ks_interval){.std_error = sqrt(s.variance)};
+    const ks_spread s = spread_of(value, of, 0, of->count);
     ks_spread_ends(&s, 0, ends);
-    out->low = value + ends[0];
-    out->high = value + ends[1];
+    *out = (ks_error_bar){.std_error = sqrt(s.variance), .low = value + ends[0], .high = value + ends[1]};
 }
 
 kspec_status kspec_jackknife(double value, const double *const *without, const size_t *sizes,
                              const double *shares, size_t axes, double *bar, kspec_error *err) {
     enum { MOST = 64 };
     double part[MOST];
-    ks_interval all;
+    ks_error_bar all;
     ks_clear(err);
     kspec_status st = ks_check_pointer(err, bar, "bar");
     if (!st) st = ks_check_pointer(err, without, "without");
@@ -46,7 +42,7 @@ kspec_status kspec_jackknife(double value, const double *const *without, const s
         if (!without[k] || sizes[k] < 2)
             return ks_fail(err, KSPEC_E_ARG, "axis %zu has %zu values; 2 or more are expected", k,
                            without[k] ? sizes[k] : 0);
-    ks_interval_make(value, without, sizes, shares, axes, part, &all);
+    ks_interval_make(value, 0, &(ks_sides){without, sizes, shares, axes}, NULL, part, &all);
     bar[0] = all.std_error, bar[1] = all.low, bar[2] = all.high;
     return KSPEC_OK;
 }

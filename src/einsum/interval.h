@@ -1,15 +1,12 @@
 /* The error bar of an estimate from its values without each index of each axis. */
 #pragma once
 
-#include <stddef.h>
-
-typedef struct {
-    double std_error, low, high;
-} ks_interval;
+#include "moments/jackknife.h"
 
 /*
- * without[k]: size[k] values, of an axis that is this share of what it is sampled from short of all of it: 1
- * of an infinite population. part[k] = the standard error from that axis alone.
+ * order > 0: that of one product, whose interval is that of its logarithm as for m(n); 0: of any function, on
+ * its own scale. room: as many numbers as all sides have (order > 0). part[k] = the standard error from side
+ * k alone.
  */
-void ks_interval_make(double value, const double *const *without, const size_t *size, const double *share,
-                      size_t axes, double *part, ks_interval *out);
+void ks_interval_make(double value, int order, const ks_sides *of, double *room, double *part,
+                      ks_error_bar *out);

@@ -220,7 +220,8 @@ static int list_moves(planner *a, const state *s, move *out) {
 }
 
 static void look(planner *a, state *s, double cost) {
-    if (a->failed || a->budget-- <= 0) return;
+    /* the first way is gone to its end; what cannot be reduced one way cannot be in any */
+    if (a->failed || a->stuck || (isfinite(a->best) && a->budget-- <= 0)) return;
     cost = remove_pendants(a, s, cost);
     if (a->failed || cost >= a->best) return;
     if (!(s->left & (s->left - 1))) {

@@ -277,12 +277,24 @@ static kspec_status make_axes(job *j, double **without, double **through, kspec_
     return j->arena.failed ? ks_nomem(err, "the result", j->arena.failed) : KSPEC_OK;
 }
 
-static void finish(job *j, double value, double abs, double **without) {
+/* That of one product, by which the interval has its scale: the most indices of an axis; 0 of a sum */
+static int order_of(const job *j) {
+    int order = 0;
+    for (int x = 0; x < j->names.axes && j->text.terms == 1; x++) {
+        int count = 0;
+        for (int v = 0; v < j->names.monomial[0].net.n; v++)
+            count += j->names.monomial[0].net.vertex[v].axis == x;
+        order = count > order ? count : order;
+    }
+    return order;
+}
+
+static kspec_status finish(job *j, double value, double abs, double **without, kspec_error *err) {
     kspec_unbiased_result *r = j->result;
     const double splits = (double)r->splits;
-    ks_interval bar = {.std_error = NAN, .low = NAN, .high = NAN};
+    ks_error_bar bar = {.std_error = NAN, .low = NAN, .high = NAN};
     const double *list[KS_SUM_AXES];
-    size_t size[KS_SUM_AXES];
+    size_t size[KS_SUM_AXES], all = 0;
     double share[KS_SUM_AXES], part[KS_SUM_AXES];
     int of[KS_SUM_AXES], count = 0;
     r->value = ldexp(value / splits, j->exponent);
@@ -291,12 +303,16 @@ static void finish(job *j, double value, double abs, double **without) {
         const ks_axis *a = &j->names.axis[x];
         if (!without[x]) continue;
         for (size_t i = 0; i < a->size; i++) without[x][i] = ldexp(without[x][i] / splits, j->exponent);
-        list[count] = without[x], size[count] = a->size, of[count] = x;
+        list[count] = without[x], size[count] = a->size, of[count] = x, all += a->size;
         share[count++] = isfinite(a->population) ? 1 - (double)a->size / a->population : 1;
     }
-    if (count) ks_interval_make(r->value, list, size, share, (size_t)count, part, &bar);
+    double *room = ks_arena_alloc(&j->arena, all, sizeof *room);
+    if (!room) return ks_nomem(err, "the jackknife", j->arena.failed);
+    const ks_sides sides = {list, size, share, (size_t)count};
+    if (count) ks_interval_make(r->value, order_of(j), &sides, room, part, &bar);
     for (int k = 0; k < count; k++) r->axes[of[k]]->std_error = part[k];
     r->std_error = bar.std_error, r->ci_low = bar.low - r->rounding, r->ci_high = bar.high + r->rounding;
+    return KSPEC_OK;
 }
 
 static kspec_status add_doubts(const job *j, kspec_error *err) {
@@ -327,6 +343,7 @@ static kspec_status compute(job *j, ks_placement *placement, kspec_error *err) {
     ks_execution dry = {.dry = 1, .err = err};
     st = execute(j, &dry, &value, &abs, without, through, &r->products);
     r->all_products = dry.products, r->work = dry.work, r->bytes = dry.peak;
+    if (!st && j->o.most > 0 && dry.work * (double)r->splits > j->o.most) return KSPEC_OK;
     if (!st) st = ks_placement_decide(placement, dry.work * (double)r->splits, NULL, err);
     if (!st && placement->device) st = ks_placement_fit(placement, r->bytes, err);
     j->run.device = placement->device;
@@ -341,7 +358,8 @@ static kspec_status compute(job *j, ks_placement *placement, kspec_error *err) {
         j->run = part;
     }
     if (st) return st;
-    finish(j, value, abs, without);
+    st = finish(j, value, abs, without, err);
+    if (st) return st;
     return isfinite(r->value) ? KSPEC_OK
                               : ks_fail(err, KSPEC_E_NUMERIC, "the value exceeds the range of numbers");
 }

@@ -56,10 +56,11 @@ void ks_spread_ends(const ks_spread *s, double other, double ends[2]) {
 
 /* ---- moments ---- */
 
-static ks_spread spread_of(const double *x, size_t P, size_t Q, const double share[2], double all) {
+/* x: those of all sides, one after the other */
+static ks_spread spread_of(const double *x, const ks_sides *of, double all) {
     ks_spread s = {0};
-    ks_spread_add(&s, x, P, share[0], all);
-    ks_spread_add(&s, x + P, Q, share[1], all);
+    for (size_t k = 0; k < of->count; x += of->size[k++])
+        ks_spread_add(&s, x, of->size[k], of->share[k], all);
     return s;
 }
 
@@ -69,20 +70,21 @@ static ks_spread spread_of(const double *x, size_t P, size_t Q, const double sha
  * one, which covers there, and cut off at ten times the plain one's width, beyond which it says nothing
  * (docs/moments.md has the coverage).
  */
-void ks_jackknife(double m, int n, const double *rows, size_t P, const double *cols, size_t Q,
-                  const double share[2], double *room, ks_error_bar *out) {
+void ks_jackknife_sides(double m, int n, const ks_sides *of, double *room, ks_error_bar *out) {
     const double cut = 10, root = ks_signed_root(m, n);
     double ends[2], logs[2] = {NAN, NAN};
     int positive = m > 0;
-    for (size_t k = 0; k < P + Q; k++) {
-        const int whole = share[k >= P] == 0;
-        room[k] = whole ? 0 : k < P ? rows[k] : cols[k - P];
-        positive &= whole || room[k] > 0;
-    }
-    const ks_spread plain = spread_of(room, P, Q, share, m);
+    size_t all = 0;
+    for (size_t side = 0; side < of->count; side++)
+        for (size_t k = 0; k < of->size[side]; k++, all++) {
+            const int whole = of->share[side] == 0;
+            room[all] = whole ? 0 : of->values[side][k];
+            positive &= whole || room[all] > 0;
+        }
+    const ks_spread plain = spread_of(room, of, m);
     *out = (ks_error_bar){.std_error = sqrt(plain.variance)};
-    for (size_t k = 0; k < P + Q; k++) room[k] = ks_signed_root(room[k], n);
-    ks_spread s = spread_of(room, P, Q, share, root);
+    for (size_t k = 0; k < all; k++) room[k] = ks_signed_root(room[k], n);
+    ks_spread s = spread_of(room, of, root);
     const int clear = root > KS_Z95 * sqrt(s.variance);
     if (!positive || !clear) {
         ks_spread_ends(&s, 0, ends);
@@ -90,8 +92,8 @@ void ks_jackknife(double m, int n, const double *rows, size_t P, const double *c
         out->high = copysign(pow(fabs(root + ends[1]), n), root + ends[1]);
     }
     if (positive) {
-        for (size_t k = 0; k < P + Q; k++) room[k] = room[k] > 0 ? log(room[k]) * n : 0;
-        s = spread_of(room, P, Q, share, log(m));
+        for (size_t k = 0; k < all; k++) room[k] = room[k] > 0 ? log(room[k]) * n : 0;
+        s = spread_of(room, of, log(m));
         ks_spread_ends(&s, 0, logs);
         out->high = m * exp(logs[1]);
         if (clear) out->low = m * exp(logs[0]);
@@ -103,6 +105,13 @@ void ks_jackknife(double m, int n, const double *rows, size_t P, const double *c
     }
     out->degrees = ks_spread_degrees(&s), out->which = s.which;
     out->part = s.variance > 0 ? s.most / s.variance : 0;
+}
+
+void ks_jackknife(double m, int n, const double *rows, size_t P, const double *cols, size_t Q,
+                  const double share[2], double *room, ks_error_bar *out) {
+    const double *const values[2] = {rows, cols};
+    const size_t size[2] = {P, Q};
+    ks_jackknife_sides(m, n, &(ks_sides){values, size, share, 2}, room, out);
 }
 
 static double side_mean(const double *x, size_t N) {

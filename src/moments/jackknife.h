@@ -40,11 +40,21 @@ typedef struct {
     size_t which;
 } ks_error_bar;
 
+/* What is left out: by side, values without each, how many, and the share as in ks_spread_add() */
+typedef struct {
+    const double *const *values;
+    const size_t *size;
+    const double *share;
+    size_t count;
+} ks_sides;
+
 /*
- * The two-way jackknife of an estimate m of order n: from the estimates without each of the P rows and
- * without each of the Q columns, a standard error and a nominal 95% interval. NaN where leaving one out
- * leaves nothing. share: of rows and of columns. room: P + Q numbers of scratch.
+ * The jackknife over all sides of an estimate m of order n: a standard error and a nominal 95% interval. NaN
+ * where leaving one out leaves nothing. room: as many numbers as all sides have.
  */
+void ks_jackknife_sides(double m, int n, const ks_sides *of, double *room, ks_error_bar *out);
+
+/* The same of two sides, the estimates without each of the P rows and without each of the Q columns */
 void ks_jackknife(double m, int n, const double *rows, size_t P, const double *cols, size_t Q,
                   const double share[2], double *room, ks_error_bar *out);
 

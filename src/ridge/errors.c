@@ -123,7 +123,7 @@ static kspec_status class_error(kspec_ridge *r, const ks_run *run, const ks_ridg
                                 const ks_ridge_solution *s, const double *V, double *const Z[2],
                                 const double *fit, double *wrong, kspec_error *err) {
     ks_arena scratch = {0};
-    const size_t n = r->n, nt = r->nt, m = r->m, p = r->p;
+    const size_t n = r->n, nt = r->nt, m = r->m;
     const double c = sys->N / (double)n;
     double *HK = ks_arena_alloc(&scratch, ks_size(nt, n), sizeof *HK);
     double *scale[2] = {ks_arena_zalloc(&scratch, nt, sizeof **scale),
@@ -137,9 +137,8 @@ static kspec_status class_error(kspec_ridge *r, const ks_run *run, const ks_ridg
         const double weight = c * c / ((sys->shift + s->x[a]) * (sys->shift + s->x[a]));
         st = ks_gemm_tiled(run, 0, 0, nt, n, n, 1, r->H, n, r->K[a], n, 0, HK, n, err);
         for (size_t t = 0; t < nt && !st; t++) {
-            const double *h = r->H + t * n, *x = r->Xt + t * p;
-            const double half = expm1(-2 * ks_dot(p, x, x)) / 2;
-            const double theta = (a == COS ? 1 + half : -half) / sys->N +
+            const double *h = r->H + t * n;
+            const double theta = r->own[a][t] / sys->N +
                                  sys->N / (double)n / (double)n * ks_dot(n, h, HK + t * n) -
                                  2 / (double)n * ks_dot(n, h, r->Kt[a] + t * n);
             for (int b = COS; b <= SIN; b++) scale[b][t] += weight * theta * omega[b][a];

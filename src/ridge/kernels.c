@@ -63,9 +63,10 @@ static kspec_status kernel_tile(void *ctx, size_t chunk, const ks_worker *worker
     return KSPEC_OK;
 }
 
-/* C = A less the mean and q = |c|^2/2 of its rows; the traces of the kernels of A with itself */
-static void prepare(const kspec_ridge *r, const double *A, size_t rows, double *C, double *q,
-                    double trace[2]) {
+/* C = A less the mean and q = |c|^2/2 of its rows; the traces of the kernels of A with itself. own: NULL, or
+ * each row's */
+static void prepare(const kspec_ridge *r, const double *A, size_t rows, double *C, double *q, double trace[2],
+                    double *const own[2]) {
     size_t p = r->p;
     trace[COS] = trace[SIN] = 0;
     subtract_mean(r, A, rows, C);
@@ -74,20 +75,21 @@ static void prepare(const kspec_ridge *r, const double *A, size_t rows, double *
         double m = minus_one(A + i * p, p);
         trace[COS] += 1 + m / 2;
         trace[SIN] -= m / 2;
+        if (own) own[COS][i] = 1 + m / 2, own[SIN][i] = -m / 2;
     }
 }
 
-/* Features less their means: the traces of test rows, too; mean: n doubles */
+/* Features less their means; mean: n doubles */
 static void center(kspec_ridge *r, double *mean) {
     const size_t n = r->n, nt = r->nt;
     for (int a = COS; a <= SIN; a++) {
-        double own = 0, *K = r->K[a], *Kt = r->Kt[a];
+        double *K = r->K[a];
         const double all = ks_kernel_means(K, n, mean);
         ks_kernel_center(K, n, n, mean, NULL, all);
-        r->trace[a] = 0;
+        if (nt) ks_kernel_center(r->Kt[a], nt, n, mean, r->own[a], all);
+        r->trace[a] = r->trace_t[a] = 0;
         for (size_t i = 0; i < n; i++) r->trace[a] += K[i * n + i];
-        for (size_t t = 0; t < nt; t++) ks_kernel_center(Kt + t * n, 1, n, mean, &own, all);
-        r->trace_t[a] += own;
+        for (size_t t = 0; t < nt; t++) r->trace_t[a] += r->own[a][t];
     }
 }
 
@@ -98,8 +100,8 @@ kspec_status ks_ridge_kernels(kspec_ridge *r, const ks_run *run, kspec_error *er
     double *Ct = ks_arena_alloc(&scratch, ks_size(r->nt, r->p), sizeof *Ct);
     kspec_status st = scratch.failed ? ks_nomem(err, "centred rows", scratch.failed) : KSPEC_OK;
     if (!st) {
-        prepare(r, r->X, r->n, C, q, r->trace);
-        prepare(r, r->Xt, r->nt, Ct, qt, r->trace_t);
+        prepare(r, r->X, r->n, C, q, r->trace, NULL);
+        prepare(r, r->Xt, r->nt, Ct, qt, r->trace_t, r->own);
         kernel_job j = {r, r->X, C, C, q, q, r->K, r->n, ks_tile(r->n), 1};
         size_t tiles = (r->n + j.tile - 1) / j.tile;
         double share = (double)r->n / (double)(r->n + 2 * r->nt);

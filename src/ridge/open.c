@@ -93,6 +93,7 @@ static kspec_status allocate(kspec_ridge *r, kspec_error *err) {
     for (int c = COS; c <= SIN; c++) {
         r->K[c] = ks_arena_alloc(a, square, sizeof(double));
         r->Kt[c] = ks_arena_alloc(a, cross, sizeof(double));
+        r->own[c] = ks_arena_alloc(a, nt, sizeof(double));
     }
     r->Q = ks_arena_alloc(a, square, sizeof *r->Q);
     r->work = ks_arena_alloc(a, square, sizeof *r->work);

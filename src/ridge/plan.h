@@ -24,6 +24,7 @@ struct kspec_ridge {
     double *K[2];                /* K_cos, K_sin: n x n */
     double *Kt[2];               /* the same between test and training rows: nt x n */
     double trace[2], trace_t[2]; /* tr K_a(X,X), tr K_a(Xt,Xt) */
+    double *own[2];              /* nt: K_a(x,x) of the test rows */
     double *Q, *work;            /* n x n: the resolvent, and scratch */
     double *H;                   /* nt x n */
     struct ks_one *one;          /* of one fixed point: see one.h; NULL for Fourier features */

@@ -71,6 +71,7 @@ theory linear --eigenvalue 1,2|i == {}
 theory sphere --kernel ntk --dim 3|i == {}
 generate rff --rows 4 --cols 3 --dim 2 -o made.npy|i == {}
 generate gaussian --rows 4 --cols 3 --sigma s.npy -o made.npy|i["sigma"]["shape"] == [2, 2]
+estimate X[i,a]X[j,a] X=x.npy|i["path"] == "x.npy" and i["shape"] == [12, 9]
 report x.npy -o report.html|i["path"] == "x.npy" and j["moments"]["input"]["centered"] is True
 config|i == {}
 END

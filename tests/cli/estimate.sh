@@ -60,6 +60,30 @@ expect_json 'j["splits"] == 3'
 expect_status 0 kspec estimate "X1[i,a] X2[i,a]" --label X x.npy x.npy --json --no-stderr
 expect_json 'close(j["value"], json.load(open("plain"))["mean"], 1e-12) and j["stderr"] is None'
 
+# the shared dimension of compare: 3 of 10 dimensions, by two expressions
+py 'r = np.random.default_rng(2); s, p, q = (r.normal(size=(36, k)) for k in (3, 7, 7))
+a, b = np.c_[s, p] @ r.normal(size=(10, 60)), np.c_[s, q] @ r.normal(size=(10, 60))
+np.save("a.npy", a); np.save("b.npy", b); np.save("ta.npy", a + r.normal(size=(2, 36, 60)))'
+square='X[i,a] Y[i,b] Y[j,b] X[j,a] X[k,c] Y[k,d] Y[l,d] X[l,c]'
+second='X[i,a] Y[i,b] Y[j,b] X[j,c] X[k,c] Y[k,d] Y[l,d] X[l,a]'
+for center in rows none; do
+    expect_status 0 kspec estimate "$square" X=a.npy Y=b.npy --center=$center --json
+    cp "$out" square.json
+    expect_status 0 kspec estimate "$second" X=a.npy Y=b.npy --center=$center --json
+    cp "$out" second.json
+    expect_status 0 kspec compare a.npy b.npy --center=$center --json
+    expect_json 'close(j["shared_dimension"], json.load(open("square.json"))["value"] /
+                 json.load(open("second.json"))["value"], 1e-9)'
+done
+expect_status 0 kspec compare a.npy b.npy --json
+expect_json 'j["shared_dimension_ci_low"] < 3 < j["shared_dimension_ci_high"]'
+expect_status 0 kspec compare a.npy b.npy
+expect_stdout '^shared dimension [0-9.]+ \(95% interval .*\)$'
+expect_status 0 kspec compare --label A ta.npy --label B b.npy --json
+expect_json 'j["shared_dimension_ci_low"] < 3 < j["shared_dimension_ci_high"]'
+expect_status 0 kspec compare a.npy b.npy --block 4 --json
+expect_json 'j["shared_dimension"] is None'
+
 # mistakes
 expect_error 2 "X\[i,a\]  ?>>> Z\[i,b\]: unknown matrix Z; give Z=INPUT, or use X" \
     kspec estimate "X[i,a] Z[i,b]" X=x.npy
@@ -83,6 +107,10 @@ expect_error 2 'm is the sixth distinct index of the' \
 expect_error 2 'a product has 10 entries at most' kspec estimate "$(printf 'X[i,a] %.0s' {1..11})" X=x.npy
 expect_error 2 'treewidth above two.*3 of the rows of X \(i, j, k\) and 3 of the columns' \
     kspec estimate "X[i,a] X[i,b] X[i,c] X[j,a] X[j,b] X[j,c] X[k,a] X[k,b] X[k,c]" X=x.npy
+expect_error 2 'treewidth above two.*2 of the rows of X \(i, j, k\) and 2 of the columns' \
+    kspec estimate "X[i,a] X[i,b] X[j,a] X[j,b] X[i,c] X[j,c] X[k,a] X[k,b]" X=x.npy
+expect_error 2 'treewidth above two' \
+    kspec estimate "X[i,a] X[i,b] X[j,a] X[j,b] X[i,c] X[j,c] X[k,a] X[k,b] X[l,a] X[l,c]" X=x.npy
 expect_error 2 'X has 3 trials: write X1 and X2' kspec estimate "X[i,a]" X=t.npy
 expect_error 2 'X has one trial' kspec estimate "X1[i,a]" X=x.npy
 expect_error 2 "'q' is not an index of the expression" kspec estimate "X[i,a]" X=x.npy --complete q

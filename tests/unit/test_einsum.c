@@ -208,8 +208,71 @@ TEST(sampled_expressions_of_two_matrices) {
     printf("%d expressions of one matrix, %d of two (%d centred)\n", FORMS, done, centred);
 }
 
+/* ---- the hand-written paths ---- */
+
+static double value_of(const char *text, const kspec_matrix *x, const kspec_matrix *y, const char *center,
+                       double *se) {
+    const kspec_operand of[2] = {{"X", x, 1}, {"Y", y, 1}};
+    const kspec_unbiased_opts o = {.size = sizeof o, .center = center};
+    kspec_unbiased_result *r = NULL;
+    kspec_error err;
+    CHECK_MSG(kspec_unbiased(text, of, 2, &o, &r, &err) == KSPEC_OK, "%s: %s", text, err.msg);
+    const double value = r ? r->value : NAN;
+    if (se) *se = r ? r->std_error : NAN;
+    kspec_unbiased_free(r);
+    return value;
+}
+
+/* moments' exact, dimension and compare give what their expressions give */
+TEST(moments_dimension_and_compare_are_expressions) {
+    enum { P = 23, Q = 17, R = 12 };
+    static const char *const cycle[] = {"X[i,a] X[i,a]", "X[i,a] X[j,a] X[j,b] X[i,b]",
+                                        "X[i,a] X[j,a] X[j,b] X[k,b] X[k,c] X[i,c]",
+                                        "X[i,a] X[j,a] X[j,b] X[k,b] X[k,c] X[l,c] X[l,d] X[i,d]"};
+    static double x[P * Q], y[P * R];
+    kspec_error err;
+    kspec_random_normal(3, 0, 0, P * Q, x);
+    kspec_random_normal(3, 1, 0, P * R, y);
+    for (int k = 0; k < P * Q; k++) x[k] += 2 * cos(k / Q) * (1 + k % 3); /* one dimension stands out */
+    for (int k = 0; k < P * R; k++) y[k] += x[(k / R) * Q + k % R];
+    const kspec_matrix X = {x, P, Q, Q, 1}, Y = {y, P, R, R, 1};
+    for (int centred = 0; centred < 2; centred++) {
+        const char *center = centred ? "rows" : NULL;
+        const kspec_moments_opts mo = {.size = sizeof mo,
+                                       .nmax = 4,
+                                       .estimators = KSPEC_ESTIMATOR_EXACT,
+                                       .center = centred ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE};
+        const kspec_dimension_opts d_o = {.size = sizeof d_o, .center = mo.center};
+        const kspec_compare_opts co = {.size = sizeof co, .center = mo.center};
+        kspec_moments_result *m = NULL;
+        kspec_dimension_result *d = NULL;
+        kspec_compare_result *c = NULL;
+        CHECK(!kspec_moments(&X, 1, &mo, &m, &err) && !kspec_dimension(&X, 1, &d_o, &d, &err));
+        CHECK(!kspec_compare(&X, 1, &Y, 1, &co, &c, &err));
+        for (int n = 1; n <= 4 && m; n++) {
+            double se;
+            const double value = value_of(cycle[n - 1], &X, &Y, center, &se),
+                         unit = fabs(m->estimates[n - 1]->value);
+            CHECK_MSG(fabs(value - m->estimates[n - 1]->value) <= 1e-8 * (unit + 1e-3), "m(%d) %.17g", n,
+                      value);
+            CHECK_MSG(fabs(se - m->estimates[n - 1]->std_error) <= 1e-7 * se, "m(%d): %g", n, se);
+        }
+        const double square = value_of("X[i,a] X[i,a] X[j,b] X[j,b]", &X, &Y, center, NULL),
+                     cross = value_of("X[i,a] Y[i,b] X[j,a] Y[j,b]", &X, &Y, center, NULL),
+                     m2 = value_of(cycle[1], &X, &Y, center, NULL),
+                     other = value_of("Y[i,a] Y[j,a] Y[j,b] Y[i,b]", &X, &Y, center, NULL);
+        CHECK(d && fabs(square - d->trace_squared) <= 1e-10 * square);
+        CHECK_MSG(c && fabs(cross / sqrt(m2 * other) - c->alignment) <= 1e-9, "%.17g, %.17g",
+                  cross / sqrt(m2 * other), c ? c->alignment : NAN);
+        kspec_moments_free(m);
+        kspec_dimension_free(d);
+        kspec_compare_free(c);
+    }
+}
+
 int main(void) {
     RUN(every_small_expression_of_one_matrix);
     RUN(sampled_expressions_of_two_matrices);
+    RUN(moments_dimension_and_compare_are_expressions);
     return test_done();
 }

@@ -353,7 +353,7 @@ TEST(no_interval_below_one) {
     /* (sum of lambda)^2 of half the sum of lambda^2, and sure of it */
     double trace[4] = {0}, square[4] = {2, 2.01, 1.99, 2}, moment[4] = {4, 4.01, 3.99, 4};
     const ks_second half = {
-        .P = 2, .Q = 1, .trace = trace, .square = square, .moment = moment, .share = {1, 1}};
+        .P = 2, .Q = 1, .rows = 2, .trace = trace, .square = square, .moment = moment, .share = {1, 1}};
     ks_dimensionality below;
     ks_arena arena = {0};
     CHECK(ks_ratio_errors(&half, &below, &arena, NULL) == KSPEC_OK);
@@ -364,7 +364,7 @@ TEST(no_interval_below_one) {
 /* Where one estimate is not positive and has no logarithm, all are taken to first order about the whole. */
 TEST(logarithms_of_what_is_not_positive) {
     double trace[4] = {0}, square[4] = {4, 5, 3, 4}, moment[4] = {2, 2, 1, 3}, out[4];
-    const ks_second s = {.P = 2, .Q = 1, .trace = trace, .square = square, .moment = moment};
+    const ks_second s = {.P = 2, .Q = 1, .rows = 2, .trace = trace, .square = square, .moment = moment};
     ks_log_ratios(&s, out);
     for (int k = 0; k < 4; k++) CHECK_CLOSE(out[k], log(square[k] / moment[k]), 1e-15);
     moment[2] = -1;

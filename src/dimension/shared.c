@@ -1,0 +1,98 @@
+#include "dimension/shared.h"
+
+#include "base/center.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "kspec/unbiased.h"
+#include "moments/jackknife.h"
+
+#include <math.h>
+
+/*
+ * tr (Sxy Syx)^n as a cycle of x, y, y, x, ... and its square from two. With trials the two entries at each
+ * row and at each column come from different halves: x of one half, y of the other.
+ */
+static const char *const plain[2] = {"X[i,a] Y[i,b] Y[j,b] X[j,a] X[k,c] Y[k,d] Y[l,d] X[l,c]",
+                                     "X[i,a] Y[i,b] Y[j,b] X[j,c] X[k,c] Y[k,d] Y[l,d] X[l,a]"};
+
+/* The expression with X1, Y2, Y1, X2, X1, ... where a matrix has trials */
+static void name_halves(const char *text, const int halves[2], char *out, size_t size) {
+    static const char order[] = "12121212"; /* of the factors in their order */
+    size_t used = 0;
+    int factor = 0;
+    for (const char *at = text; *at && used + 2 < size; at++) {
+        out[used++] = *at;
+        if (*at != 'X' && *at != 'Y') continue;
+        if (halves[*at == 'Y']) out[used++] = order[factor];
+        factor++;
+    }
+    out[used] = 0;
+}
+
+/* Every row and every column of both, of the ratio of two estimates */
+static kspec_status ratio(const kspec_unbiased_result *square, const kspec_unbiased_result *second,
+                          kspec_compare_result *r, kspec_error *err) {
+    ks_arena arena = {0};
+    const double *values[3];
+    size_t size[3], all = 0;
+    double share[3];
+    ks_sides of = {values, size, share, 0};
+    kspec_status st = KSPEC_OK;
+    if (!(square->value > 0 && second->value > 0)) return KSPEC_OK;
+    r->shared_dimension = square->value / second->value;
+    for (size_t k = 0; k < square->axis_count && k < 3; k++) {
+        const kspec_unbiased_axis *a = square->axes[k], *b = second->axes[k];
+        if (!a->without || !b->without) continue;
+        double *x = ks_arena_alloc(&arena, a->size, sizeof *x);
+        for (size_t i = 0; x && i < a->size; i++) x[i] = a->without[i] / b->without[i];
+        values[of.count] = x, size[of.count] = a->size, all += a->size;
+        share[of.count++] = isfinite(a->population) ? 1 - (double)a->size / a->population : 1;
+    }
+    double *room = ks_arena_alloc(&arena, all, sizeof *room);
+    if (arena.failed) st = ks_nomem(err, "the jackknife", arena.failed);
+    if (!st && of.count) {
+        ks_error_bar bar;
+        ks_jackknife_sides(r->shared_dimension, 1, &of, room, &bar);
+        r->shared_dimension_std_error = bar.std_error;
+        r->shared_dimension_ci_low = bar.low, r->shared_dimension_ci_high = bar.high;
+    }
+    ks_arena_free(&arena);
+    return st;
+}
+
+kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi, size_t ntrials,
+                            const kspec_matrix *psi, size_t other_ntrials, double most,
+                            kspec_compare_result *r, kspec_error *err) {
+    const size_t P = phi->rows, needed = ks_centred(o->center) ? 9 : 5;
+    const kspec_operand of[2] = {{"X", phi, ntrials}, {"Y", psi, other_ntrials}};
+    const int halves[2] = {ntrials > 1, other_ntrials > 1};
+    kspec_unbiased_result *made[2] = {NULL, NULL};
+    r->shared_dimension = r->shared_dimension_std_error = NAN;
+    r->shared_dimension_ci_low = r->shared_dimension_ci_high = NAN;
+    if (o->paired != KSPEC_PAIRED_ROWS || o->row_groups || o->block || o->row_trials || o->other_row_trials)
+        return KSPEC_OK;
+    if (o->sampled == KSPEC_SAMPLED_COLS || o->population_rows || o->population_cols) return KSPEC_OK;
+    if (P < needed || phi->cols < 3 || psi->cols < 3) return KSPEC_OK;
+    kspec_status st = KSPEC_OK;
+    for (int k = 0; k < 2 && !st; k++) {
+        char text[120];
+        name_halves(plain[k], halves, text, sizeof text);
+        const kspec_unbiased_opts opts = {.size = sizeof opts,
+                                          .center = ks_centred(o->center) ? "rows" : NULL,
+                                          .complete = o->sampled == KSPEC_SAMPLED_ROWS ? "cols" : NULL,
+                                          .splits = o->splits,
+                                          .seed = o->seed,
+                                          .threads = o->threads,
+                                          .device = o->team ? KSPEC_DEVICE_CPU : o->device,
+                                          .most = most};
+        st = kspec_unbiased(text, of, 2, &opts, &made[k], err);
+    }
+    if (st == KSPEC_E_ARG) { /* too large a plan: all else of the comparison stands */
+        ks_clear(err);
+        st = KSPEC_OK;
+    }
+    if (!st && made[0] && made[1] && !isnan(made[0]->value) && !isnan(made[1]->value))
+        st = ratio(made[0], made[1], r, err);
+    for (int k = 0; k < 2; k++) kspec_unbiased_free(made[k]);
+    return st;
+}
