@@ -138,5 +138,6 @@ expect "a title and a description in words" "$python" -c '
 import xml.etree.ElementTree as e
 root = e.parse("m.svg").getroot()
 title, desc = (root.find("{http://www.w3.org/2000/svg}" + k).text for k in ("title", "desc"))
-assert title.startswith("dimension ") and "; rec.npy: 3 trials" in title and "m(n) against order n" in desc and " at 2 (" in desc, desc'
+assert title.startswith("dimension ") and "; rec.npy: 3 trials" in title, title
+assert "m(n) against order n" in desc and " at 2 (" in desc, desc'
 done_testing
