@@ -83,8 +83,9 @@ static void measure(const kspec_spectrum_result *r, size_t n, const double *trut
     ks_sort_ascending(width, FIRST);
     o->width = 0.5 * (width[FIRST / 2 - 1] + width[FIRST / 2]);
     o->exponent = exponent_covered(r, n, truth);
-    size_t known = 0;
+    size_t known = 0; /* where the data resolve it */
     for (size_t k = 0; k < r->t_count; k++) known += isfinite(r->effective_dimension[k]);
+    if (!known) o->dimension = NAN;
     for (size_t k = 0; k < r->t_count; k++) {
         if (isnan(r->effective_dimension[k])) continue;
         double d = 0;
@@ -146,7 +147,7 @@ static void work(void *unused, size_t k, double *numbers) {
 /* Sums over the matrices of a row of a table */
 typedef struct {
     double n, failed, sample_error, error, sample_top, top, first, ten, width, exponent, exponents, dimension,
-        seconds, slowest, worst;
+        dimensions, seconds, slowest, worst;
 } sums;
 
 static void add(sums *s, const outcome *o) {
@@ -159,7 +160,7 @@ static void add(sums *s, const outcome *o) {
     for (int i = 0; i < FIRST; i++) s->ten += o->covered[i] / FIRST;
     s->width += o->width;
     if (!isnan(o->exponent)) s->exponent += o->exponent, s->exponents++;
-    s->dimension += o->dimension;
+    if (!isnan(o->dimension)) s->dimension += o->dimension, s->dimensions++;
     s->seconds += o->seconds;
     s->slowest = fmax(s->slowest, o->seconds);
     s->worst += fabs(o->z) > 3;
@@ -171,7 +172,7 @@ static void print_row(const char *name, const sums *s) {
            s->error / s->n, s->sample_top / s->n, s->top / s->n, 100 * s->first / s->n, 100 * s->ten / s->n,
            s->width / s->n);
     if (s->exponents > 0) printf("%.0f%%", 100 * s->exponent / s->exponents);
-    printf(" | %.0f%% | %.0f%% | %.2f, %.2f |", 100 * s->dimension / s->n, 100 * s->worst / s->n,
+    printf(" | %.0f%% | %.0f%% | %.2f, %.2f |", 100 * s->dimension / s->dimensions, 100 * s->worst / s->n,
            s->seconds / s->n, s->slowest);
     if (s->failed > 0) printf(" %g failed", s->failed);
     printf("\n");
@@ -205,7 +206,7 @@ static void print_brief(void) {
     }
     for (int l = 0; l < LEVELS; l++) printf("| %.3f ", level[l].error / level[l].n);
     printf("| %.1f%% | %.1f%% | %.1f%% | %.2f |\n", 100 * all.first / all.n, 100 * all.ten / all.n,
-           100 * all.dimension / all.n, all.width / all.n);
+           100 * all.dimension / all.dimensions, all.width / all.n);
 }
 
 static int wanted(const char *name, int filters, const char *const *filter) {

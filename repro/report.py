@@ -30,8 +30,8 @@ statements of this project, which must hold. None of the readings can be confirm
 their programs."""
 # What a paper leaves open, as the claims name it
 READINGS = re.compile(r"(?:, )?(as printed|min–max, σ = 1|unit rows|unit columns"
-                      r"|images centred, mean \|x\|² = 1|pixels/255"
-                      r"|negative estimates dropped|every estimate counted)(?:: )?")
+                      r"|images centred, mean \|x\|² = 1"
+                      r"|pixels/255|negative estimates dropped|every estimate counted)(?:: )?")
 
 
 def read_results(folder, stored):

@@ -36,10 +36,10 @@ typedef struct {
     int threads;
     kspec_progress progress;
     /* Labels of dependent rows and columns, and 1 for missing entries, as in kspec_moments_opts: the two
-     * halves of each product come from different groups, and the jackknife leaves out a group at a time.
-     * Where centred groups of rows differ in size, subtract large means of columns first, as said there; with
-     * missing entries, a pair of columns is taken over the rows in which both are seen. At least 5 (3 where
-     * not centred) and 3 groups. Not with a curve, nor both at once. */
+     * halves of each product come from different groups, and the jackknife leaves out a group at a time. A
+     * constant that is added to a column changes nothing. With missing entries, a pair of columns is taken
+     * over the rows in which both are seen. At least 5 (3 where not centred) and 3 groups. Not with a curve,
+     * nor both at once. */
     const uint64_t *row_groups, *col_groups;
     size_t block;    /* blocks of consecutive rows as groups, or KSPEC_BLOCK_AUTO, as in kspec_moments_opts */
     int standardize; /* 1: columns are divided by their standard deviations, as in kspec_moments_opts */
@@ -48,7 +48,7 @@ typedef struct {
     kspec_device device; /* where products are made; a GPU has neither groups nor missing entries */
     /* What rows and columns are samples of, as in kspec_moments_opts. ROWS where you have all features, such
      * as all units of a layer: the dimension is that of these features, and only rows are left out. A
-     * complete side may have 1. Not with groups or missing entries. */
+     * complete side may have 1. Not with missing entries; of groups, those of rows go with ROWS. */
     kspec_sampled sampled;
     uint64_t population_rows, population_cols;
     /* Labels of the rows, P x k: the alignment of each column with the kernel (kspec_target). Centred over
@@ -109,9 +109,6 @@ typedef struct {
     /* how many entries are missing, in all trials together, and the part of the cycles that is left */
     size_t missing;
     double cycles;
-    /* where centred groups of rows differ in size: the share of m(1) that comes from the mean of each column
-     * and adds to the error; otherwise NaN */
-    double mean_share;
     size_t doubt_count; /* see kspec/doubt.h */
     kspec_doubt **doubts;
     kspec_device_used device;

@@ -22,6 +22,7 @@ typedef enum {
     KSPEC_DOUBT_DECIMAL_COMMA,
     KSPEC_DOUBT_FILL_VALUE, /* the data behind a dimension, moments, a spectrum or a comparison */
     KSPEC_DOUBT_WILD_ENTRY,
+    KSPEC_DOUBT_WILD_ENTRIES,
     KSPEC_DOUBT_WILD_ROW,
     KSPEC_DOUBT_WILD_COLUMN,
     KSPEC_DOUBT_NEIGHBOURS_ALIKE,

@@ -352,6 +352,11 @@ class Spectrum(Result):
     exponent: float
     exponent_ci_low: float
     exponent_ci_high: float
+    exponent_unweighted: float
+    exponent_unweighted_ci_low: float
+    exponent_unweighted_ci_high: float
+    cross_validated: Array
+    columns_excess: float
     effective_dimension: Table
     signal: str
     signal_z: float

@@ -61,6 +61,10 @@ static const kind kinds[] = {
         "row {row}, column {column} (from 0) is {value:7} and carries {share:%} of the {what}: correct it, "
         "or have it taken as missing",
         {"row", "column", "value", "share"}, "fill"},
+    [KSPEC_DOUBT_WILD_ENTRIES] = {SERIOUS, "wild-entries",
+        "{entries} entries are more than 10 times larger than all others and carry {share:%} of the {what}, "
+        "the largest in row {row}, column {column} (from 0): correct them, or have them taken as missing",
+        {"entries", "row", "column", "share"}, "fill"},
     [KSPEC_DOUBT_WILD_ROW] = {SERIOUS, "wild-row",
         "row {row} (from 0) carries {share:%} of the {what}: correct it, or leave it out",
         {"row", "share"}, "select_rows"},

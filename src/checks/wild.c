@@ -94,6 +94,39 @@ static double largest_of(const ks_checked *c, const ks_scan *s, size_t i, size_t
     return most;
 }
 
+/*
+ * Several entries that stand out together: those within a factor of 10 of the largest, few, in no row or
+ * column of their own, and a gap below them of another factor of 10. Tails have no gap. Where most entries
+ * are 0 the few others are what was measured.
+ */
+typedef struct {
+    double most, sum; /* of squares */
+    size_t count, gap, zeros, row, col;
+} few;
+
+static few find_few(const ks_checked *c, const ks_scan *s, size_t row, size_t col, double most) {
+    few f = {.most = most};
+    for (size_t t = 0; t < c->ntrials; t++)
+        for (size_t i = 0; i < s->P; i++)
+            for (size_t j = 0; j < s->Q && ks_is_seen(c, t, i); j++) {
+                const double x = ks_at(&c->phi[t], i, j), d = (x - s->center[j]) * s->scale;
+                f.zeros += x == 0;
+                if (d * d >= most / 100)
+                    f.count++, f.sum += d * d, f.row += i == row, f.col += j == col;
+                else
+                    f.gap += d * d >= most / 1e4;
+            }
+    return f;
+}
+
+static int few_stand_out(const ks_checked *c, const ks_scan *s, size_t row, size_t col, double most, few *f) {
+    const size_t all = c->ntrials * s->P * s->Q;
+    if (most * (double)(1 + all / 500) < ENTRY * s->all) return 0;
+    *f = find_few(c, s, row, col, most);
+    return f->count > 1 && f->count <= 1 + all / 500 && 10 * f->gap <= f->count && 2 * f->zeros < all &&
+           f->sum > ENTRY * s->all && f->row <= 1 + s->Q / 10 && f->col <= 1 + s->P / 10;
+}
+
 void ks_check_wild(ks_doubts to, const char *where, const ks_checked *c, const ks_scan *s) {
     enum { ROWS = 10, ENTRIES = 40 };
     const char *what = c->center == KSPEC_CENTER_NONE ? "sum of squares" : "variance";
@@ -110,6 +143,12 @@ void ks_check_wild(ks_doubts to, const char *where, const ks_checked *c, const k
             ks_doubt(to, KSPEC_DOUBT_WILD_ENTRY, where, what, (double)i, (double)col, x, most / s->all);
             ks_print(value, sizeof value, "%.17g", x);
             ks_doubt_set(to, value);
+            return;
+        }
+        few f;
+        if (few_stand_out(c, s, i, col, most, &f)) {
+            ks_doubt(to, KSPEC_DOUBT_WILD_ENTRIES, where, what, (double)f.count, (double)i, (double)col,
+                     f.sum / s->all);
             return;
         }
     }

@@ -111,7 +111,7 @@ kspec_status kspec_accumulator_dimension(kspec_accumulator *a, int which, kspec_
     if (!st) {
         ks_dimensionality d;
         r->P = a->sums.n, r->Q = a->sums.cols[which], r->trials = 1, r->center = a->o.center;
-        r->cycles = 1, r->mean_share = r->signal_z = NAN;
+        r->cycles = 1, r->signal_z = NAN;
         r->signal_share = r->signal_share_std_error = r->signal_share_ci_low = r->signal_share_ci_high = NAN;
         describe(&r->device);
         st = ks_dimension_set(&e.second[which], &d, r, &e.arena, err);

@@ -232,6 +232,8 @@ static kspec_status open_matrix(job *j, int second, const kspec_matrix *phi, siz
     if (!st && o->standardize) st = ks_standardize(&phi, ntrials, row_trials, &j->arena, err);
     j->used[second] = phi;
     const ks_dependence how = {.population = population,
+                               .alike = 1,
+                               .cols = phi ? phi->cols : 0,
                                .row_groups = second && o->paired != KSPEC_PAIRED_ROWS ? o->other_row_groups
                                                                                       : o->row_groups};
     if (!st)

@@ -51,15 +51,17 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
     ks_measured m;
     const double population[2] = {o->population_rows ? (double)o->population_rows : INFINITY,
                                   o->population_cols ? (double)o->population_cols : INFINITY};
-    const ks_dependence how = {population, o->row_groups, o->col_groups, o->pairwise};
+    const ks_dependence how = {.population = population,
+                               .row_groups = o->row_groups,
+                               .col_groups = o->col_groups,
+                               .pairwise = o->pairwise,
+                               .alike = 1,
+                               .cols = phi ? phi->cols : 0};
     kspec_status st = ks_measured_open_dependent(&m, phi, ntrials, o->row_trials, &how, ks_centred(o->center),
                                                  "the matrix", &r->missing, arena, err);
     m.standardized = o->standardize;
     m.whole = !evidence && !o->row_groups && !o->col_groups && !o->pairwise; /* a part of the curve */
     if (!st) r->groups = m.rows.of ? m.rows.count : 0, r->col_groups = m.cols.of ? m.cols.count : 0;
-    r->mean_share = NAN;
-    if (!st && ks_centred(m.trials.center) && m.trials.keep_means)
-        st = ks_measured_mean_share(&m, o->seed, &r->mean_share, arena, err);
     ks_run sums = ks_run_part(run, 0, 0.7), rest = ks_run_part(run, 0.7, 1);
     if (!st) st = ks_second_make(&sums, &m, o->splits, o->seed, s, arena, err);
     if (!st && evidence) st = ks_evidence_make(&rest, &m, o->seed, evidence, err);
@@ -212,7 +214,6 @@ static kspec_status add_doubts(const call *c, kspec_dimension_result *r, kspec_e
                            .col_groups = c->o->col_groups,
                            .center = r->center,
                            .sampled = c->o->sampled});
-    if (r->mean_share > 0.5) ks_doubt(to, KSPEC_DOUBT_UNEVEN_GROUPS, NULL, NULL, r->mean_share);
     ks_doubt_dimension(to, NULL, &d);
     if (r->signal == KSPEC_EVIDENCE_NONE) ks_doubt(to, KSPEC_DOUBT_ALL_NOISE, NULL, NULL, r->signal_z);
     if (r->trials == 1) ks_doubt(to, KSPEC_DOUBT_ONE_TRIAL, NULL, NULL, 0);

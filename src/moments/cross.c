@@ -29,13 +29,20 @@ static double root_mean_square(const ks_pair *p) {
 }
 
 /* m(2) of these columns, from all and left out: 1 + groups + columns */
-static kspec_status second_of(const ks_run *run, const double *A, const double *B, const ks_groups *rows,
-                              size_t Q, int centered, double *moment, ks_arena *arena, kspec_error *err) {
+static kspec_status second_of(const ks_run *run, const double *A, const double *B, const ks_measured *m,
+                              size_t Q, double *moment, ks_arena *arena, kspec_error *err) {
+    const ks_groups *rows = &m->rows;
     const size_t count = 1 + rows->count + Q;
     const ks_groups cols = {.n = Q, .count = Q};
     double *room = ks_arena_alloc(arena, ks_size(3, count), sizeof *room);
     if (!room) return ks_nomem(err, "pairs", arena->failed);
-    const ks_pairs in = {A, B, NULL, NULL, rows, &cols, centered};
+    const ks_pairs in = {.A = A,
+                         .B = B,
+                         .rows = rows,
+                         .cols = &cols,
+                         .centered = ks_centred(m->trials.center),
+                         .alike = m->alike,
+                         .complete = m->population[1] <= (double)m->trials.Q};
     return ks_pairs_make(run, &in, &(ks_pairs_out){room, room + count, moment, room + 2 * count, NULL}, err);
 }
 
@@ -43,7 +50,7 @@ static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *fi
                                         const ks_pair *q, double weight, double *cross, ks_lost *lost,
                                         kspec_error *err) {
     const size_t P = p->P, Q = p->Q, R = q->Q, G = first->rows.count, all = Q + R;
-    const int two = p->A != p->B || q->A != q->B, centered = ks_centred(first->trials.center);
+    const int two = p->A != p->B || q->A != q->B, complete = first->population[1] <= (double)first->trials.Q;
     const double unit[2] = {root_mean_square(p), root_mean_square(q)};
     ks_arena arena = {0};
     double *A = ks_arena_alloc(&arena, ks_size(P, all), sizeof *A),
@@ -67,10 +74,10 @@ static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *fi
                     (t ? B : A)[i * all + (k ? Q : 0) + j] = x;
                 }
         }
-    if (!st) st = second_of(run, A, B, &first->rows, all, centered, m[0], &arena, err);
+    if (!st) st = second_of(run, A, B, first, all, m[0], &arena, err);
     for (int k = 0; k < 2 && !st; k++)
-        st = second_of(run, part[k][0], two ? part[k][1] : part[k][0], &first->rows, columns[1 + k], centered,
-                       m[1 + k], &arena, err);
+        st = second_of(run, part[k][0], two ? part[k][1] : part[k][0], first, columns[1 + k], m[1 + k],
+                       &arena, err);
     const double scale = weight * unit[0] * unit[0] * unit[1] * unit[1];
     if (!st) { /* next to both together, 13 times as large as their first term (moments/second.c) */
         double fewest;
@@ -86,7 +93,9 @@ static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *fi
         const double x = of_second ? m[1][0] : m[1][k], y = of_second  ? m[2][k - Q]
                                                             : of_first ? m[2][0]
                                                                        : m[2][k];
-        cross[k] += scale * (n * (n - 1) * m[0][k] - a * (a - 1) * x - b * (b - 1) * y) / (2 * a * b);
+        cross[k] += complete
+                        ? scale * (n * n * m[0][k] - a * a * x - b * b * y) / (2 * a * b)
+                        : scale * (n * (n - 1) * m[0][k] - a * (a - 1) * x - b * (b - 1) * y) / (2 * a * b);
     }
     ks_arena_free(&arena);
     return st;

@@ -51,8 +51,10 @@ kspec_status ks_populations(kspec_sampled sampled, const uint64_t given[2], size
 
 kspec_status ks_dependence_check(const ks_dependence *how, const size_t *row_trials, kspec_error *err) {
     const int groups = how->row_groups || how->col_groups;
+    const int complete = how->alike && how->row_groups && !how->col_groups && how->population &&
+                         how->population[1] <= (double)how->cols;
     for (int side = 0; side < 2 && how->population && (groups || how->pairwise); side++)
-        if (!isinf(how->population[side]))
+        if (!isinf(how->population[side]) && !(side && complete))
             return ks_about(err, groups ? NULL : "pairwise", NULL,
                             ks_fail(err, KSPEC_E_ARG,
                                     "%s cannot be combined with complete %s or with a finite population",
@@ -71,10 +73,11 @@ static kspec_status open_groups(ks_measured *m, const ks_dependence *how, const 
     kspec_status st = ks_dependence_check(how, m->trials.row_trials, err);
     if (!st) st = ks_groups_make(&m->rows, how->row_groups, m->trials.P, "row", arena, err);
     if (!st) st = ks_groups_make(&m->cols, how->col_groups, m->trials.Q, "column", arena, err);
-    if (!st && dependent && (m->rows.count < least || m->cols.count < 3))
+    const size_t least_cols = m->population[1] <= (double)m->trials.Q ? 1 : 3;
+    if (!st && dependent && (m->rows.count < least || m->cols.count < least_cols))
         st = ks_fail(err, KSPEC_E_ARG,
-                     "%s: %zu groups of rows and %zu of columns are too few: %zu and 3 are needed", what,
-                     m->rows.count, m->cols.count, least);
+                     "%s: %zu groups of rows and %zu of columns are too few: %zu and %zu are needed", what,
+                     m->rows.count, m->cols.count, least, least_cols);
     return st;
 }
 
@@ -103,7 +106,8 @@ kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi,
                             .center = center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE,
                             .pairwise = how->pairwise};
     st = open_groups(m, how, what, arena, err);
-    m->trials.keep_means = !ks_groups_even(&m->rows);
+    m->alike = how->alike && !ks_groups_even(&m->rows);
+    m->trials.keep_means = !how->alike && !ks_groups_even(&m->rows);
     if (!st) st = ks_trials_init(&m->trials, err);
     if (!st) st = ks_trials_missing(&m->trials, missing, err);
     if (!st) st = ks_trials_scale(&m->trials, 2, err);
@@ -124,14 +128,6 @@ static ks_pair split(ks_measured *m, uint64_t seed, size_t r) {
     ks_pair p;
     ks_trials_split(t, seed, r, &m->halves, &p);
     return p;
-}
-
-kspec_status ks_measured_mean_share(ks_measured *m, uint64_t seed, double *share, ks_arena *arena,
-                                    kspec_error *err) {
-    double *sum = ks_arena_alloc(arena, ks_size(3, m->trials.Q), sizeof *sum);
-    if (!sum) return ks_nomem(err, "the means of the columns", arena->failed);
-    const ks_pair p = split(m, seed, 0);
-    return ks_mean_share(&(ks_run){.threads = 1, .to = 1}, &p, &m->halves, sum, share, err);
 }
 
 /* ---- the matrix's own eigenvalues ---- */
@@ -329,8 +325,15 @@ static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_
     size_t count = 1 + s->P + s->Q;
     ks_arena scratch = {0};
     double *room = ks_arena_alloc(&scratch, 4 * count, sizeof *room);
-    const ks_pairs in = {
-        p->A, p->B, m->halves.seen_a, m->halves.seen_b, &m->rows, &m->cols, ks_centred(m->trials.center)};
+    const ks_pairs in = {.A = p->A,
+                         .B = p->B,
+                         .seen_a = m->halves.seen_a,
+                         .seen_b = m->halves.seen_b,
+                         .rows = &m->rows,
+                         .cols = &m->cols,
+                         .centered = ks_centred(m->trials.center),
+                         .alike = m->alike,
+                         .complete = m->population[1] <= (double)m->trials.Q};
     if (!room) return ks_nomem(err, "pairs", scratch.failed);
     const ks_pairs_out out = {room, room + count, room + 2 * count, room + 3 * count, NULL};
     kspec_status st = ks_pairs_make(run, &in, &out, err);

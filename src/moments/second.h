@@ -48,6 +48,8 @@ typedef struct {
     int standardized;
     /* where there are none: each row and column by itself */
     ks_groups rows, cols;
+    /* 1: groups of rows differ in size, and tuples of rows count alike (ks_pairs) */
+    int alike;
     /* 1: nobody asks for the ratio of the matrix's own eigenvalues, and what it takes is saved */
     int ratio_unused;
     /* 1: nobody asks for what is left out, and half the products are saved; those lists stay 0 */
@@ -62,6 +64,9 @@ typedef struct {
     const double *population;
     const uint64_t *row_groups, *col_groups;
     int pairwise;
+    /* 1: second order alone, where tuples of rows count alike and groups of rows go with complete columns */
+    int alike;
+    size_t cols; /* of the matrix; with alike */
 } ks_dependence;
 
 /*
@@ -116,10 +121,6 @@ kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *s
 
 /* The mean of a matrix's trials (P x Q, centred where asked) in the arena. */
 double *ks_measured_mean(ks_measured *m, ks_arena *arena);
-
-/* ks_mean_share() of the first split, where its means are kept */
-kspec_status ks_measured_mean_share(ks_measured *m, uint64_t seed, double *share, ks_arena *arena,
-                                    kspec_error *err);
 
 /*
  * Adds the estimates of one matrix of n rows, each times `weight`, to the lists of s: by its sums over pairs

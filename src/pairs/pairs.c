@@ -21,7 +21,9 @@
  *
  * N_k = S(s,...,s), s the number of rows of a unit: how many k rows there are from different units. Each S
  * follows from the sums over units of products of these, all of which are kept, with and without the unit
- * that is left out.
+ * that is left out. Where all tuples count alike, each term is the mean over the same tuples of four rows: a
+ * pair of units of sizes s and t counts as often as two rows can be taken from two other groups, three
+ * units as often as one can.
  */
 enum { STRIP = KS_PAIRS_STRIP, MAX_CHUNKS = 64 };
 
@@ -45,7 +47,7 @@ typedef struct {
     /* per chunk: all, the pairs with each column, and without each group of rows, 3 vectors of lanes */
     total *all, *col;
     double *left;
-    /* centred groups: N_2, N_3, N_4 without each of them, and of all; otherwise NULL */
+    /* centred groups: what ks_pairs_panel.counts are; otherwise NULL */
     double *counts;
 } job;
 
@@ -84,7 +86,7 @@ static void take_column(const job *j, size_t a, scratch *w) {
     }
 }
 
-/* The strip at c0 with every column before its last */
+/* The strip at c0 with every column before its last, and that one with itself where columns are complete */
 static void strip(const job *j, size_t chunk, size_t c0, scratch *w) {
     const ks_pairs *in = j->in;
     const size_t Q = in->cols->n, count = Q - c0 < STRIP ? Q - c0 : STRIP;
@@ -97,12 +99,16 @@ static void strip(const job *j, size_t chunk, size_t c0, scratch *w) {
                                   .w = w->w,
                                   .seen = in->seen_a ? w->seen : NULL,
                                   .centered = in->centered,
-                                  .counts = j->counts};
+                                  .counts = j->counts,
+                                  .alike = j->counts && in->alike && !in->seen_a};
     double keep[STRIP], each[4 * STRIP];
     take_strip(j, c0, count, w);
-    for (size_t a = 0; a + 1 < c0 + count; a++) {
-        for (size_t k = 0; k < STRIP; k++)
+    for (size_t a = 0; a < c0 + count; a++) {
+        for (size_t k = 0; k < STRIP; k++) {
             keep[k] = k < count && c0 + k > a && ks_group_of(in->cols, a) != ks_group_of(in->cols, c0 + k);
+            if (in->complete && c0 + k == a) keep[k] = 0.5; /* others count in either order */
+        }
+        if (a + 1 == c0 + count && !in->complete) continue;
         take_column(j, a, w);
         j->k->pairs_strip(&panel, keep, each, j->left + chunk * j->units * 3 * j->k->lanes);
         for (size_t k = 0; k < count; k++) {
@@ -128,13 +134,13 @@ static void add_powers(double size, double sign, double *p) {
 }
 
 /*
- * N_2, N_3 and N_4, without each group and of all, by the power sums p_k of sizes; 0 where groups are too
- * few
+ * N_2, N_3 and N_4, without each group and of all, by the power sums p_k of sizes, 0 where groups are too
+ * few; and p_1 and p_2
  */
 static void count_tuples(const ks_groups *rows, double *N) {
     double p[5] = {0};
     for (size_t g = 0; g < rows->count; g++) add_powers((double)ks_group_size(rows, g), 1, p);
-    for (size_t g = 0; g <= rows->count; g++, N += 3) {
+    for (size_t g = 0; g <= rows->count; g++, N += KS_PAIRS_COUNTS) {
         const int one = g < rows->count;
         const size_t left = rows->count - (size_t)one;
         if (one) add_powers((double)ks_group_size(rows, g), -1, p);
@@ -142,6 +148,7 @@ static void count_tuples(const ks_groups *rows, double *N) {
         N[1] = left < 3 ? 0 : p[1] * (p[1] * p[1] - 3 * p[2]) + 2 * p[3];
         N[2] =
             left < 4 ? 0 : p[1] * (p[1] * (p[1] * p[1] - 6 * p[2]) + 8 * p[3]) + 3 * p[2] * p[2] - 6 * p[4];
+        N[3] = p[1], N[4] = p[2];
         if (one) add_powers((double)ks_group_size(rows, g), 1, p);
     }
 }
@@ -160,7 +167,7 @@ static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *
     j->col = ks_arena_zalloc(arena, ks_size(j->chunks, Q), sizeof(total));
     j->left = ks_arena_zalloc(arena, ks_size(j->chunks * 3 * lanes, j->units), sizeof(double));
     if (j->in->centered && j->in->rows->of)
-        j->counts = ks_arena_alloc(arena, ks_size(3, j->units + 1), sizeof(double));
+        j->counts = ks_arena_alloc(arena, ks_size(KS_PAIRS_COUNTS, j->units + 1), sizeof(double));
     if (j->counts) count_tuples(j->in->rows, j->counts);
     j->workers = ks_arena_zalloc(arena, workers, sizeof(scratch));
     for (size_t k = 0; k < workers && !arena->failed; k++)
@@ -191,11 +198,13 @@ static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *
 
 /*
  * m(1) of column a over the units, but for one (its sums in `own`), times its weight N_1: sum of D - S(x,z)
- * N_1/N_2 where centred, D otherwise
+ * N_1/N_2 where centred, D otherwise. Where pairs of rows count alike, D of a unit counts as often as there
+ * are rows of others.
  */
-enum { T_N, T_X, T_Z, T_D, T_XZ, T_NN, T_SUMS };
+enum { T_N, T_X, T_Z, T_D, T_XZ, T_NN, T_ND, T_SUMS };
 
-static void trace_of(int centered, const double *s, const double *own, double *value, double *weight) {
+static void trace_of(int centered, int alike, const double *s, const double *own, double *value,
+                     double *weight) {
     double t[T_SUMS];
     for (int k = 0; k < T_SUMS; k++) t[k] = s[k] - (own ? own[k] : 0);
     const double pairs = t[T_N] * t[T_N] - t[T_NN];
@@ -203,6 +212,7 @@ static void trace_of(int centered, const double *s, const double *own, double *v
     if (centered ? pairs < 0.5 : t[T_N] < 0.5) return;
     *weight = t[T_N];
     *value = t[T_D] - (centered ? (t[T_X] * t[T_Z] - t[T_XZ]) * t[T_N] / pairs : 0);
+    if (centered && alike) *value += (t[T_N] * t[T_D] - t[T_ND]) * t[T_N] / pairs - t[T_D];
 }
 
 /* The terms of the same, in absolute value */
@@ -226,11 +236,13 @@ static void trace_unit(const ks_pairs *in, size_t g, size_t a, double *own) {
     }
     own[T_XZ] = own[T_X] * own[T_Z];
     own[T_NN] = own[T_N] * own[T_N];
+    own[T_ND] = own[T_N] * own[T_D];
 }
 
 /* value and weight: 1 + rows.count + cols.count of each. What the terms of the first add up to. */
 static double traces(const ks_pairs *in, double *value, double *weight) {
     const size_t G = in->rows->count, Q = in->cols->n, H = in->cols->count;
+    const int alike = in->alike && in->rows->of && !in->seen_a;
     double terms = 0;
     memset(value, 0, (1 + G + H) * sizeof *value);
     memset(weight, 0, (1 + G + H) * sizeof *weight);
@@ -240,14 +252,14 @@ static double traces(const ks_pairs *in, double *value, double *weight) {
             trace_unit(in, g, a, own);
             for (int k = 0; k < T_SUMS; k++) s[k] += own[k];
         }
-        trace_of(in->centered, s, NULL, &v, &w);
+        trace_of(in->centered, alike, s, NULL, &v, &w);
         terms += trace_terms(in->centered, s);
         value[0] += v, weight[0] += w;
         const size_t own_group = 1 + G + ks_group_of(in->cols, a);
         value[own_group] -= v, weight[own_group] -= w;
         for (size_t g = 0; g < G; g++) {
             trace_unit(in, g, a, own);
-            trace_of(in->centered, s, own, &v, &w);
+            trace_of(in->centered, alike, s, own, &v, &w);
             value[1 + g] += v, weight[1 + g] += w;
         }
     }
@@ -259,7 +271,8 @@ static double traces(const ks_pairs *in, double *value, double *weight) {
 
 /*
  * With u = x z, T its sum, T_g and T_c those of a group of rows and of columns, T_gc of both: the sum over
- * different groups on either side is T^2 - sum T_g^2 - sum T_c^2 + sum T_gc^2.
+ * different groups on either side is T^2 - sum T_g^2 - sum T_c^2 + sum T_gc^2; of complete columns, T^2 - sum
+ * T_g^2.
  */
 static kspec_status squares(const ks_pairs *in, double *out, kspec_error *err) {
     const size_t n_rows = in->rows->n, Q = in->cols->n, G = in->rows->count, H = in->cols->count;
@@ -279,12 +292,13 @@ static kspec_status squares(const ks_pairs *in, double *out, kspec_error *err) {
         }
     sum = T * T;
     for (size_t g = 0; g < G; g++) sum -= rows[g] * rows[g];
-    for (size_t c = 0; c < H; c++) sum -= cols[c] * cols[c];
-    for (size_t k = 0; k < G * H; k++) sum += block[k] * block[k];
+    for (size_t c = 0; c < H && !in->complete; c++) sum -= cols[c] * cols[c];
+    for (size_t k = 0; k < G * H && !in->complete; k++) sum += block[k] * block[k];
     out[0] = sum;
     for (size_t g = 0; g < G; g++) {
         double through = rows[g] * (T - rows[g]);
-        for (size_t c = 0; c < H; c++) through -= block[g * H + c] * (cols[c] - block[g * H + c]);
+        for (size_t c = 0; c < H && !in->complete; c++)
+            through -= block[g * H + c] * (cols[c] - block[g * H + c]);
         out[1 + g] = sum - 2 * through;
     }
     for (size_t c = 0; c < H; c++) {
@@ -333,7 +347,7 @@ static kspec_status complete(const ks_run *run, const ks_pairs *in, const ks_pai
         double pairs = 2 * t.weight;
         if (!in->centered)
             pairs = different(in->rows, k >= 1 && k <= G ? k - 1 : SIZE_MAX) *
-                    different(in->cols, k > G ? c : SIZE_MAX);
+                    (in->complete ? (double)Q * (double)Q : different(in->cols, k > G ? c : SIZE_MAX));
         out->moment[k] = over(2 * t.moment, pairs);
         out->square[k] = over(in->centered ? 2 * t.square : out->square[k], pairs);
         if (out->cycles) out->cycles[k] = t.weight;

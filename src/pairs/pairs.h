@@ -6,7 +6,8 @@
  *
  * Every tuple of rows and columns counts once, as in path and exact: centred, each term is the mean over its
  * tuples of rows from different groups. So a constant that is added to a column changes nothing where groups
- * are all as large, but does where they differ (ks_groups_even): the terms then weigh the rows differently.
+ * are all as large, but does where they differ (ks_groups_even): the terms then weigh the rows differently,
+ * unless they are to count `alike`.
  * With missing entries, the pair (a, c) of columns is taken over the n rows in which both are seen (in both
  * trials), and counts n (n-1) times, as often as there are cycles; not centred, sums over the cycles that
  * are there are divided by their number.
@@ -24,6 +25,12 @@ typedef struct {
     /* their n are P and Q */
     const ks_groups *rows, *cols;
     int centered;
+    /*
+     * centred groups of rows: 1: all tuples of four rows from different groups count alike in every term, so
+     * that a constant changes nothing, whatever the groups' sizes
+     */
+    int alike;
+    int complete; /* 1: these are all columns, and each is paired with itself, too; without column groups */
 } ks_pairs;
 
 /*

@@ -47,6 +47,26 @@ KS_INLINE own_sums unit(const int centered, const ks_pairs_panel *panel, size_t 
     _(KS_PAIR_XYZW, xy * zw)
 /* clang-format on */
 
+/* What `alike` needs besides */
+/* clang-format off */
+#define WEIGHTED(_)                                                                                 \
+    const vd nn = n * n, nx = n * x, ny = n * y, nz = n * z, nw = n * w;                            \
+    _(KS_PAIR_NX, nx) _(KS_PAIR_NY, ny) _(KS_PAIR_NZ, nz) _(KS_PAIR_NW, nw)                         \
+    _(KS_PAIR_NP, n * p) _(KS_PAIR_NR, n * r) _(KS_PAIR_ND, n * d) _(KS_PAIR_NE, n * e)             \
+    _(KS_PAIR_NNP, nn * p) _(KS_PAIR_NNR, nn * r) _(KS_PAIR_NND, nn * d) _(KS_PAIR_NNE, nn * e)     \
+    _(KS_PAIR_NXY, nx * y) _(KS_PAIR_NZW, nz * w) _(KS_PAIR_NXZ, nx * z) _(KS_PAIR_NYW, ny * w)     \
+    _(KS_PAIR_NXR, nx * r) _(KS_PAIR_NYR, ny * r) _(KS_PAIR_NZP, nz * p) _(KS_PAIR_NWP, nw * p)     \
+    _(KS_PAIR_NXE, nx * e) _(KS_PAIR_NZE, nz * e) _(KS_PAIR_NYD, ny * d) _(KS_PAIR_NWD, nw * d)     \
+    _(KS_PAIR_NXYR, nx * y * r) _(KS_PAIR_NZWP, nz * w * p) _(KS_PAIR_NXZE, nx * z * e)             \
+    _(KS_PAIR_NYWD, ny * w * d) _(KS_PAIR_NPR, n * p * r) _(KS_PAIR_NDE, n * d * e)                 \
+    _(KS_PAIR_NNPR, nn * p * r) _(KS_PAIR_NNDE, nn * d * e)
+/* clang-format on */
+
+/* Where not centred, centred, and centred with all tuples of four rows alike */
+enum { PLAIN, CENTERED, ALIKE };
+
+static inline int sums_of(int centered) { return centered == ALIKE ? KS_PAIR_ALL : KS_PAIR_SUMS; }
+
 /* What the sums over 2, 3 and 4 different units count, times N_2; and N_2, the weight (pairs/pairs.c) */
 typedef struct {
     vd two, three, four, weight;
@@ -59,7 +79,7 @@ typedef struct {
 KS_INLINE factors factors_of(const ks_pairs_panel *panel, size_t g, vd count, vd keep) {
     const vd one = vd_set(1), two = vd_set(2), three = vd_set(3);
     if (panel->counts) {
-        const double *N = panel->counts + 3 * g;
+        const double *N = panel->counts + KS_PAIRS_COUNTS * g;
         const vd there = N[2] > 0 ? keep : vd_set(0);
         return (factors){there, there * vd_set(N[1] > 0 ? N[0] / N[1] : 0),
                          there * vd_set(N[2] > 0 ? N[0] / N[2] : 0), there * vd_set(N[0])};
@@ -98,14 +118,81 @@ KS_INLINE void estimate(const vd *s, vd minus, const factors *f, vd *moment, vd 
     *square = f->two * (d * e + minus * s[KS_PAIR_DE]) + minus * f->three * t3 + f->four * s4;
 }
 
+/*
+ * Of a sum over pairs of different units, each of which counts the pairs of rows that different other groups
+ * leave: with sizes a and b (N-a-b)^2 - (sum of n^2 - a^2 - b^2), which is N^2 - sum of n^2 - 2N (a+b) +
+ * 2 (a^2+b^2) + 2ab. From the sums of p and of r, of their products, and of these times a or a^2
+ */
+typedef struct {
+    vd p, r, pr, np, nr, npr, nnp, nnr, nnpr;
+} two_units;
+
+KS_INLINE vd pairs_left(const two_units *t, vd minus, vd N, vd squares) {
+    const vd two = vd_set(2);
+    return (N * N + minus * squares) * (t->p * t->r + minus * t->pr) +
+           minus * two * N * (t->np * t->r + t->p * t->nr + minus * two * t->npr) +
+           two * (t->nnp * t->r + t->p * t->nnr + minus * two * t->nnpr) +
+           two * (t->np * t->nr + minus * t->nnpr);
+}
+
+/*
+ * Of a sum over three different units, each of which counts the rows of other groups: N less their sizes.
+ * From the sums of u, v, w, of their products, and of these times a
+ */
+typedef struct {
+    vd u, v, w, uv, uw, vw, uvw, nu, nv, nw, nuv, nuw, nvw, nuvw;
+} three_units;
+
+KS_INLINE vd rows_left(const three_units *t, vd minus, vd N) {
+    const vd two = vd_set(2);
+    const vd all = t->u * t->v * t->w + minus * (t->uv * t->w + t->uw * t->v + t->vw * t->u) + two * t->uvw;
+    const vd of_u =
+        t->nu * t->v * t->w + minus * (t->nuv * t->w + t->nuw * t->v + t->vw * t->nu) + two * t->nuvw;
+    const vd of_v =
+        t->u * t->nv * t->w + minus * (t->nuv * t->w + t->uw * t->nv + t->nvw * t->u) + two * t->nuvw;
+    const vd of_w =
+        t->u * t->v * t->nw + minus * (t->uv * t->nw + t->nuw * t->v + t->nvw * t->u) + two * t->nuvw;
+    return N * all + minus * (of_u + of_v + of_w);
+}
+
+/* As estimate(), where every tuple of four rows from different groups counts alike (MATH: A - 2B + C) */
+KS_INLINE void estimate_alike(const vd *s, vd minus, const ks_pairs_panel *panel, size_t g, vd keep,
+                              vd *moment, vd *square) {
+#define S(name) s[KS_PAIR_##name]
+    const double *N = panel->counts + KS_PAIRS_COUNTS * g;
+    const vd rows = vd_set(N[3]), squares = vd_set(N[4]), scale = keep * vd_set(N[2] > 0 ? N[0] / N[2] : 0);
+    const two_units pr = {S(P), S(R), S(PR), S(NP), S(NR), S(NPR), S(NNP), S(NNR), S(NNPR)},
+                    de = {S(D), S(E), S(DE), S(ND), S(NE), S(NDE), S(NND), S(NNE), S(NNDE)};
+    const three_units xyr = {S(X),  S(Y),  S(R),  S(XY),  S(XR),  S(YR),  S(XYR),
+                             S(NX), S(NY), S(NR), S(NXY), S(NXR), S(NYR), S(NXYR)},
+                      zwp = {S(Z),  S(W),  S(P),  S(ZW),  S(ZP),  S(WP),  S(ZWP),
+                             S(NZ), S(NW), S(NP), S(NZW), S(NZP), S(NWP), S(NZWP)},
+                      xze = {S(X),  S(Z),  S(E),  S(XZ),  S(XE),  S(ZE),  S(XZE),
+                             S(NX), S(NZ), S(NE), S(NXZ), S(NXE), S(NZE), S(NXZE)},
+                      ywd = {S(Y),  S(W),  S(D),  S(YW),  S(YD),  S(WD),  S(YWD),
+                             S(NY), S(NW), S(ND), S(NYW), S(NYD), S(NWD), S(NYWD)};
+#undef S
+    const vd zero = vd_set(0), one = vd_set(1);
+    const factors four = {zero, zero, one, one}; /* S(x,y,z,w) alone */
+    vd s4, same;
+    estimate(s, minus, &four, &s4, &same);
+    *moment = scale * (pairs_left(&pr, minus, rows, squares) +
+                       minus * (rows_left(&xyr, minus, rows) + rows_left(&zwp, minus, rows)) + s4);
+    *square = scale * (pairs_left(&de, minus, rows, squares) +
+                       minus * (rows_left(&xze, minus, rows) + rows_left(&ywd, minus, rows)) + s4);
+}
+
 /* All units added up */
 KS_INLINE void add_units(const int centered, const ks_pairs_panel *panel, int j, vd *sums) {
-    for (int k = 0; k < KS_PAIR_SUMS; k++) sums[k] = vd_set(0);
+    for (int k = 0; k < sums_of(centered); k++) sums[k] = vd_set(0);
     for (size_t g = 0; g < panel->units; g++) {
         const own_sums m = unit(centered, panel, g, j);
         if (centered) {
 #define INTO(k, v) sums[k] = sums[k] + (v);
             PRODUCTS(INTO)
+            if (centered == ALIKE) {
+                WEIGHTED(INTO)
+            }
         } else {
             INTO(KS_PAIR_P, m.p) INTO(KS_PAIR_R, m.r) INTO(KS_PAIR_PR, m.p * m.r)
 #undef INTO
@@ -124,20 +211,30 @@ KS_INLINE void without(const int centered, const ks_pairs_panel *panel, size_t g
         value[2] = keep;
         return;
     }
-    vd s[KS_PAIR_SUMS];
+    vd s[KS_PAIR_ALL];
 #define LEFT(k, v) s[k] = sums[k] - (v);
     PRODUCTS(LEFT)
+    if (centered == ALIKE) {
+        WEIGHTED(LEFT)
+    }
 #undef LEFT
     const factors f = factors_of(panel, g, s[KS_PAIR_N], keep);
-    estimate(s, vd_set(-1), &f, &value[0], &value[1]);
+    if (centered == ALIKE)
+        estimate_alike(s, vd_set(-1), panel, g, keep, &value[0], &value[1]);
+    else
+        estimate(s, vd_set(-1), &f, &value[0], &value[1]);
     value[2] = f.weight;
 }
 
 /* What the absolute values of the terms of m(2) add up to */
 KS_INLINE vd magnitude(const int centered, const ks_pairs_panel *panel, const vd *sums, vd keep) {
-    vd s[KS_PAIR_SUMS], moment, square;
-    for (int k = 0; k < KS_PAIR_SUMS; k++) s[k] = vd_abs(sums[k]);
+    vd s[KS_PAIR_ALL], moment, square;
+    for (int k = 0; k < sums_of(centered); k++) s[k] = vd_abs(sums[k]);
     if (!centered) return keep * (s[KS_PAIR_P] * s[KS_PAIR_R] + s[KS_PAIR_PR]);
+    if (centered == ALIKE) {
+        estimate_alike(s, vd_set(1), panel, panel->units, keep, &moment, &square);
+        return moment;
+    }
     const factors f = factors_of(panel, panel->units, s[KS_PAIR_N], keep);
     estimate(s, vd_set(1), &f, &moment, &square);
     return moment;
@@ -148,7 +245,7 @@ KS_INLINE void columns(const int centered, const ks_pairs_panel *panel, const do
                        double *each, double *left) {
     const vd zero = vd_set(0), kept = vd_load(keep + j);
     const own_sums nothing = {zero, zero, zero, zero, zero, zero, zero, zero, zero};
-    vd sums[KS_PAIR_SUMS], value[3];
+    vd sums[KS_PAIR_ALL], value[3];
     add_units(centered, panel, j, sums);
     for (size_t g = 0; g < panel->units; g++) {
         const own_sums own = unit(centered, panel, g, j);
@@ -166,9 +263,11 @@ KS_INLINE void columns(const int centered, const ks_pairs_panel *panel, const do
 void KS_K(ks_pairs_strip)(const ks_pairs_panel *p, const double *keep, double *each, double *left);
 void KS_K(ks_pairs_strip)(const ks_pairs_panel *p, const double *keep, double *each, double *left) {
     for (int j = 0; j < KS_PAIRS_STRIP; j += VL) {
-        if (p->centered)
-            columns(1, p, keep, j, each, left);
+        if (p->centered && p->alike)
+            columns(ALIKE, p, keep, j, each, left);
+        else if (p->centered)
+            columns(CENTERED, p, keep, j, each, left);
         else
-            columns(0, p, keep, j, each, left);
+            columns(PLAIN, p, keep, j, each, left);
     }
 }

@@ -17,11 +17,20 @@ enum {
     KS_PAIR_DE, KS_PAIR_XE, KS_PAIR_ZE, KS_PAIR_YD, KS_PAIR_WD,
     KS_PAIR_XYR, KS_PAIR_ZWP, KS_PAIR_XZE, KS_PAIR_YWD,
     KS_PAIR_XYZ, KS_PAIR_XYW, KS_PAIR_XZW, KS_PAIR_YZW, KS_PAIR_XYZW,
-    KS_PAIR_SUMS
+    KS_PAIR_SUMS,
+    /* `alike` alone: the same times the number of rows of the unit, or (NN) its square */
+    KS_PAIR_NX = KS_PAIR_SUMS, KS_PAIR_NY, KS_PAIR_NZ, KS_PAIR_NW,
+    KS_PAIR_NP, KS_PAIR_NR, KS_PAIR_ND, KS_PAIR_NE,
+    KS_PAIR_NNP, KS_PAIR_NNR, KS_PAIR_NND, KS_PAIR_NNE,
+    KS_PAIR_NXY, KS_PAIR_NZW, KS_PAIR_NXZ, KS_PAIR_NYW,
+    KS_PAIR_NXR, KS_PAIR_NYR, KS_PAIR_NZP, KS_PAIR_NWP, KS_PAIR_NXE, KS_PAIR_NZE, KS_PAIR_NYD, KS_PAIR_NWD,
+    KS_PAIR_NXYR, KS_PAIR_NZWP, KS_PAIR_NXZE, KS_PAIR_NYWD,
+    KS_PAIR_NPR, KS_PAIR_NDE, KS_PAIR_NNPR, KS_PAIR_NNDE,
+    KS_PAIR_ALL
 };
 /* clang-format on */
 
-enum { KS_PAIRS_STRIP = 32 };
+enum { KS_PAIRS_STRIP = 32, KS_PAIRS_COUNTS = 5 };
 
 typedef struct {
     /* unit g is rows first[g] ... first[g+1]-1; NULL: row g */
@@ -36,8 +45,11 @@ typedef struct {
     const double *y, *w, *seen;
     int centered;
     /*
-     * centred groups: in how many ways 2, 3 and 4 rows can be taken from different groups, without each group
-     * in turn and, last, of all; NULL: units are rows
+     * centred groups: in how many ways 2, 3 and 4 rows can be taken from different groups, the number of
+     * rows, and the sum of squared sizes of groups, without each group in turn and, last, of all; NULL: units
+     * are rows
      */
     const double *counts;
+    /* centred groups: all tuples of four rows count alike, so that a constant changes nothing */
+    int alike;
 } ks_pairs_panel;

@@ -117,9 +117,14 @@ def refused(pattern):
 
 
 x = data(dims=6)
-bad("one entry 1e150", refused("an entry, a row or a column is too large"), put(x, [(17, 22)], 1e150))
 for value in (1e6, -1e6, 3e3):
     bad(f"one entry {value:g}", doubt("wild-entry", r"row 17, column 22 .*--fill"), put(x, [(17, 22)], value))
+bad("one entry 1e150", refused("an entry, a row or a column is too large"), put(x, [(17, 22)], 1e150))
+for count in (2, 5, 20):
+    places = [(int(i), int(j)) for i, j in zip(rng.permutation(200)[:count], rng.permutation(60)[:count])]
+    signs = 1e6 * rng.choice([-1, 1], count)
+    glitches = sum((put(0 * x, [p], v) for p, v in zip(places, signs)), x)
+    bad(f"{count} entries of 1e6", doubt("wild-entr(y|ies)", "--fill"), glitches)
 bad(
     "one entry 1e6 of two trials",
     doubt("wild-entry", "row 3, column 5"),
@@ -230,7 +235,9 @@ shuffled = rng.permutation(200)
 bad(
     "stimuli repeated as rows",
     doubt("near-copies", "--groups"),
-    (latent(50)[np.arange(200) % 50] @ rng.normal(size=(8, 60)) + 0.1 * rng.normal(size=(200, 60)))[shuffled],
+    (latent(50)[np.arange(200) % 50] @ rng.normal(size=(8, 60)) + 0.05 * rng.normal(size=(200, 60)))[
+        shuffled
+    ],
 )
 bad("a file read twice", doubt("repeated-rows", "100 of 200 rows"), np.vstack([y := data(100), y]))
 bad(
@@ -365,6 +372,9 @@ good(
 good("rounded to tenths", data().round(1))
 good("float32", data().astype("f4"))
 good("an offset of 1000", data() + 1000)
+good("two trials about 10^6", 1e6 + trials(2))
+good("events among zeros", np.where(rng.random((200, 60)) < 0.01, 100 + 10 * data(), 0.0), but=NOISE)
+good("one of 60 kinds", (np.arange(60) == rng.integers(0, 60, (300, 1))).astype(float), but=NOISE)
 good("tiny", data() * 1e-30)
 good("ReLU", np.maximum(data(), 0))
 good("rows of 9999 and more", 9990 + 5 * data())

@@ -143,11 +143,18 @@ static void noise(kspec_doubt_code code, int doubtful) {
 static void one_matrix(kspec_doubt_code code, int doubtful) {
     sample_of s;
     uint64_t groups[P];
-    kspec_dimension_opts o = {.size = sizeof o};
+    const kspec_dimension_opts o = {.size = sizeof o};
     for (size_t i = 0; i < P; i++) groups[i] = i < P / 4 ? 0 : i;
     draw(&s, 1, 0.1, doubtful && code == KSPEC_DOUBT_UNDERFLOW ? 1e-100 : 1,
          doubtful && code == KSPEC_DOUBT_UNEVEN_GROUPS ? 50 : 0);
-    if (code == KSPEC_DOUBT_UNEVEN_GROUPS) o.row_groups = groups;
+    if (code == KSPEC_DOUBT_UNEVEN_GROUPS) {
+        const kspec_moments_opts centred = {
+            .size = sizeof centred, .nmax = 2, .center = KSPEC_CENTER_ROWS, .row_groups = groups};
+        kspec_moments_result *r;
+        if (done(kspec_moments(s.trials, 2, &centred, &r, &err))) add(r->doubts, r->doubt_count);
+        kspec_moments_free(r);
+        return;
+    }
     for (size_t k = 0; doubtful && code == KSPEC_DOUBT_NO_VARIATION && k < P * Q; k++)
         s.at[0][k] = s.at[1][k] = 3;
     dimension(s.trials, doubtful && code == KSPEC_DOUBT_ONE_TRIAL ? 1 : 2, &o);
@@ -166,6 +173,7 @@ static void spoilt(kspec_doubt_code code, int doubtful) {
             switch ((int)code) {
             case KSPEC_DOUBT_FILL_VALUE: *at = i == 17 && j == 22 ? -999 : *at; break;
             case KSPEC_DOUBT_WILD_ENTRY: *at = i == 17 && j == 22 ? 1e6 : *at; break;
+            case KSPEC_DOUBT_WILD_ENTRIES: *at = i % 9 == 3 && j == i % 50 ? 1e5 : *at; break;
             case KSPEC_DOUBT_WILD_ROW: *at *= i == 17 ? 1e3 : 1; break;
             case KSPEC_DOUBT_WILD_COLUMN: *at *= j == 22 ? 1e8 : 1; break;
             case KSPEC_DOUBT_NEIGHBOURS_ALIKE: *at = 0.6 * before + 0.8 * *at; break;
@@ -465,6 +473,7 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_DECIMAL_COMMA] = a_file,
     [KSPEC_DOUBT_FILL_VALUE] = spoilt,
     [KSPEC_DOUBT_WILD_ENTRY] = spoilt,
+    [KSPEC_DOUBT_WILD_ENTRIES] = spoilt,
     [KSPEC_DOUBT_WILD_ROW] = spoilt,
     [KSPEC_DOUBT_WILD_COLUMN] = spoilt,
     [KSPEC_DOUBT_NEIGHBOURS_ALIKE] = spoilt,

@@ -105,6 +105,93 @@ TEST(shifts_take_no_part) {
     ks_arena_free(&arena);
 }
 
+/*
+ * By the definition: m(2), or m(1)^2, as a mean over columns a and c, and over rows i, j, k, l from four
+ * different groups, all of which count alike
+ */
+static double alike_by_definition(const second_order *o, int complete) {
+    const grouped *g = &o->g;
+    long double sum = 0, count = 0;
+    for (size_t a = 0; a < g->Q; a++)
+        for (size_t c = 0; c < g->Q; c++) {
+            size_t i[4] = {0};
+            if (!complete && (g->cols[a] == g->cols[c] || g->cols[a] == g->no_col || g->cols[c] == g->no_col))
+                continue;
+            do {
+                if (!groups_allowed(i, 4, g->rows, g->no_row, 0)) continue;
+                long double x[4], y[4], z[4], w[4];
+                for (int k = 0; k < 4; k++) {
+                    x[k] = g->A[i[k] * g->Q + a], z[k] = g->B[i[k] * g->Q + a];
+                    y[k] = g->B[i[k] * g->Q + c], w[k] = g->A[i[k] * g->Q + c];
+                }
+                sum += o->traces ? (x[0] - x[1]) * (z[0] - z[1]) * (y[2] - y[3]) * (w[2] - w[3])
+                                 : (x[0] - x[1]) * (y[0] - y[1]) * (z[2] - z[3]) * (w[2] - w[3]);
+                count += 4;
+            } while (brute_next(i, 4, g->P));
+        }
+    return count > 0 ? (double)(sum / count) : NAN;
+}
+
+/* m(1): over rows of two different groups */
+static double alike_trace(const second_order *o) {
+    const grouped *g = &o->g;
+    long double sum = 0, count = 0;
+    for (size_t a = 0; a < g->Q; a++)
+        for (size_t i = 0; i < g->P; i++)
+            for (size_t j = 0; j < g->P; j++) {
+                if (g->cols[a] == g->no_col || g->rows[i] == g->no_row || g->rows[j] == g->no_row ||
+                    g->rows[i] == g->rows[j])
+                    continue;
+                sum += ((long double)g->A[i * g->Q + a] - g->A[j * g->Q + a]) *
+                       ((long double)g->B[i * g->Q + a] - g->B[j * g->Q + a]) / 2;
+                count++;
+            }
+    return (double)(sum / count);
+}
+
+/* Groups of any sizes, where all tuples count alike: against every tuple, and with a constant added */
+TEST(groups_alike_against_every_tuple) {
+    for (uint64_t seed = 1; seed <= 16; seed++) {
+        const int complete = seed % 3 == 0;
+        sample s;
+        size_t P = 7, Q = 3 + seed % 3, G = 4 + seed % 3, H = complete ? Q : 2 + seed % 2;
+        draw(&s, seed, P, Q, G, H);
+        const double *B = seed % 2 ? s.B : s.A;
+        size_t rows[MOST], cols[MOST];
+        double trace[20], square[20], moment[20];
+        ks_run run;
+        CHECK(ks_run_init(&run, 2, (kspec_progress){0}, NULL) == KSPEC_OK);
+        for (size_t i = 0; i < P; i++) rows[i] = ks_group_of(&s.rows, i);
+        for (size_t a = 0; a < Q; a++) cols[a] = ks_group_of(&s.cols, a);
+        const ks_pairs in = {.A = s.A,
+                             .B = B,
+                             .rows = &s.rows,
+                             .cols = &s.cols,
+                             .centered = 1,
+                             .alike = 1,
+                             .complete = complete};
+        for (int shifted = 0; shifted < 2; shifted++) {
+            CHECK(ks_pairs_make(&run, &in, &(ks_pairs_out){trace, square, moment, NULL}, NULL) == KSPEC_OK);
+            for (size_t k = 0; k < 1 + G + (complete ? 0 : H) && !shifted; k++) {
+                second_order o = {{s.A, B, P, Q, rows, cols, SIZE_MAX, SIZE_MAX}, 0, s.ones};
+                if (k >= 1 && k <= G) o.g.no_row = k - 1;
+                if (k > G) o.g.no_col = k - 1 - G;
+                check_value(trace[k], alike_trace(&o), "m(1)", seed, k);
+                check_value(moment[k], alike_by_definition(&o, complete), "m(2)", seed, k);
+                o.traces = 1;
+                check_value(square[k], alike_by_definition(&o, complete), "m(1)^2", seed, k);
+            }
+            const double before[3] = {trace[0], square[0], moment[0]};
+            if (shifted) continue;
+            for (size_t k = 0; k < P * Q; k++) s.A[k] += 3 + (double)(k % Q), s.B[k] -= 2 * (double)(k % Q);
+            CHECK(ks_pairs_make(&run, &in, &(ks_pairs_out){trace, square, moment, NULL}, NULL) == KSPEC_OK);
+            check_value(trace[0] / before[0], 1, "m(1), shifted", seed, 0);
+            CHECK(fabs(square[0] - before[1]) < 1e-8 && fabs(moment[0] - before[2]) < 1e-8);
+        }
+        ks_arena_free(&s.arena);
+    }
+}
+
 /* ---- missing entries ---- */
 
 /* By the definition: over the rows where both columns are seen in both trials, weighted by n (n-1) */
@@ -238,6 +325,7 @@ int main(void) {
     EACH_ISA(RUN(missing_against_every_tuple));
     EACH_ISA(RUN(more_columns_than_a_strip));
     RUN(shifts_take_no_part);
+    EACH_ISA(RUN(groups_alike_against_every_tuple));
     RUN(cycles_of_complete_data);
     return test_done();
 }

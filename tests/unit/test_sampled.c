@@ -255,12 +255,47 @@ TEST(refusals) {
         CHECK(kspec_compare(&m, 1, &m, 1, &both, &c, &err) == KSPEC_E_ARG && c == NULL);
         CHECK_MSG(strcmp(err.msg, cases[k].message) == 0, "%s", err.msg);
     }
-    kspec_dimension_opts o = {.size = sizeof o, .row_groups = groups, .sampled = KSPEC_SAMPLED_ROWS};
+    kspec_dimension_opts o = {.size = sizeof o, .row_groups = groups, .sampled = KSPEC_SAMPLED_COLS};
     CHECK(kspec_dimension(&m, 1, &o, &r, &err) == KSPEC_E_ARG);
-    CHECK_MSG(strstr(err.msg, "groups cannot be combined with complete columns"), "%s", err.msg);
+    CHECK_MSG(strstr(err.msg, "groups cannot be combined with complete rows"), "%s", err.msg);
+}
+
+/*
+ * Groups of rows of different sizes, all columns there: a matrix and its rotated copy are one, and a constant
+ * changes nothing.
+ */
+TEST(groups_with_all_columns) {
+    enum { ROWS = 40, COLS = 2 };
+    double x[ROWS * COLS], y[ROWS * COLS], z[ROWS * COLS];
+    uint64_t groups[ROWS];
+    kspec_error err;
+    kspec_random_normal(3, 5, 0, ROWS * COLS, x);
+    for (size_t i = 0; i < ROWS; i++) {
+        groups[i] = i < 12 ? i / 6 : i < 20 ? 9 : i; /* 6, 6, 8, and 20 of one */
+        x[COLS * i] *= 2;
+        y[COLS * i] = 0.6 * x[COLS * i] + 0.8 * x[COLS * i + 1] + 1000;
+        y[COLS * i + 1] = 0.8 * x[COLS * i] - 0.6 * x[COLS * i + 1] - 77;
+        z[COLS * i] = x[COLS * i] + 1e4, z[COLS * i + 1] = x[COLS * i + 1];
+    }
+    const kspec_matrix X = {x, ROWS, COLS, COLS, 1}, Y = {y, ROWS, COLS, COLS, 1},
+                       Z = {z, ROWS, COLS, COLS, 1};
+    const kspec_compare_opts o = {.size = sizeof o, .row_groups = groups, .sampled = KSPEC_SAMPLED_ROWS};
+    const kspec_dimension_opts one = {
+        .size = sizeof one, .row_groups = groups, .sampled = KSPEC_SAMPLED_ROWS};
+    kspec_compare_result *c;
+    kspec_dimension_result *d[2];
+    CHECK_MSG(kspec_compare(&X, 1, &Y, 1, &o, &c, &err) == KSPEC_OK, "%s", err.msg);
+    CHECK_MSG(fabs(c->alignment - 1) < 1e-12, "%.15g", c->alignment);
+    CHECK_MSG(kspec_dimension(&X, 1, &one, &d[0], &err) == KSPEC_OK, "%s", err.msg);
+    CHECK_MSG(kspec_dimension(&Z, 1, &one, &d[1], &err) == KSPEC_OK, "%s", err.msg);
+    CHECK_CLOSE(d[1]->dimension, d[0]->dimension, 1e-10);
+    CHECK_CLOSE(d[1]->trace, d[0]->trace, 1e-10);
+    CHECK_CLOSE(d[1]->ci_high, d[0]->ci_high, 1e-8);
+    kspec_compare_free(c), kspec_dimension_free(d[0]), kspec_dimension_free(d[1]);
 }
 
 int main(void) {
+    RUN(groups_with_all_columns);
     RUN(all_samples_average_to_the_population);
     RUN(the_second_moment_is_that_of_all_tuples);
     RUN(error_bars_leave_out_what_is_sampled);
