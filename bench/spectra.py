@@ -166,8 +166,9 @@ def signal(args):
     kinds = []
     for kind in ("normal", "Student t4", "unequal columns", "counts", "unequal both"):
         kinds.append((f"noise: {kind}", lambda r, T, P, Q, kind=kind: noise(kind, r, T, P, Q)))
-    for name in table:
-        kinds.append((name, lambda r, T, P, Q, p=table[name][1](): p.sample(r, P, Q, T)))
+    for name, (_, make) in table.items():
+        p = make()
+        kinds.append((name, lambda r, T, P, Q, p=p: p.sample(r, P, Q, T)))
     print("| | size | trials | centred | none | weak | clear | median z |\n|---|---|---|---|---|---|---|---|")
     for size in args.sizes.split(","):
         P, Q = map(int, size.split("x"))

@@ -54,8 +54,9 @@ install "$build/venv-oldest"
 tests "$build/venv-oldest"
 
 echo "arrays of other libraries"
-environment "$venv" xarray jax h5py tqdm
-environment "$venv" torch --index-url https://download.pytorch.org/whl/cpu ||
+environment "$venv" xarray jax h5py tqdm dask zarr anndata
+{ environment "$venv" torch --index-url https://download.pytorch.org/whl/cpu &&
+    environment "$venv" torchmetrics; } ||
     echo "skip: torch cannot be installed; its tests are skipped"
 tests "$venv"
 

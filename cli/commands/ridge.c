@@ -68,6 +68,8 @@ static const cli_option options[] = {
      "the same for testing; without --test: the next M of INPUT", .min = 1},
     {"test-noise",     0, OPT_DOUBLE, ARG(test_noise),     "S",
      "test on the training rows with normal noise of this deviation added", .positive = 1},
+    {"density",        0, OPT_FLAG,   ARG(density),        NULL,
+     "also the density of the eigenvalues of the features' Gram matrix; not of fourier"},
     {"optimize",       0, OPT_CHOICE, ARG(optimize),       "WHAT",
      "the lambda, or the features, of least predicted test error", searches},
     {"cost-limit",     0, OPT_DOUBLE, ARG(cost_limit),     "C",
@@ -99,6 +101,8 @@ typedef struct {
     size_t count;
     int measured; /* is any point? */
     ridge_advice advice;
+    /* with --density: for each N of --features */
+    kspec_ridge_density_result **densities;
     /* of predicting the mean of the training targets */
     double mean_train_mse, mean_test_mse;
     /* 2 m errors of the single targets for each row */
@@ -136,6 +140,11 @@ static int check_recommendation(const ridge_args *a) {
 }
 
 static int check_lists(const ridge_args *a) {
+    if (a->density && (a->optimize != RIDGE_GRID || a->activation == KSPEC_RIDGE_ACTIVATION_FOURIER))
+        return cli_error(EXIT_USAGE, a->optimize != RIDGE_GRID
+                                         ? "--density needs --features and --lambda"
+                                         : "--density is for features of one kernel: of --activation phases, "
+                                           "for example");
     if (a->intercept && a->center_target == RIDGE_NO)
         return cli_error(EXIT_USAGE, "--intercept and --center-target=no cannot be combined");
     if (a->optimize == RIDGE_RECOMMEND) return check_recommendation(a);
@@ -165,32 +174,32 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
     const int recommend = a->optimize == RIDGE_RECOMMEND, untreated = !a->center && !a->scale;
     const int drawn = cli_given(&a->common, "empirical");
     const int tested = a->test || a->test_noise > 0 || a->test_per_class;
-    return (kspec_ridge_opts){
-        .size = sizeof(kspec_ridge_opts),
-        .center = a->center,
-        .unit_length = a->scale,
-        .test_noise = a->test_noise,
-        .sigma = a->sigma.value, /* 0: the default */
-        .median_sigma = a->sigma.median,
-        .tolerance = a->tolerance,
-        .solver = (kspec_ridge_solver)a->solver,
-        .seed = a->common.seed,
-        .threads = a->common.threads,
-        .device = (kspec_device)a->device,
-        .activation = (kspec_ridge_activation)a->activation,
-        .slope = a->slope,
-        .classify = a->label_count > 0,
-        .intercept = a->intercept,
-        .standardize = a->standardize ? a->standardize == RIDGE_YES : recommend && untreated,
-        .center_target = a->intercept       ? 1
-                         : a->center_target ? a->center_target == RIDGE_YES
-                                            : a->in_table || recommend,
-        .test_fraction = a->test_fraction > 0   ? a->test_fraction
-                         : recommend && !tested ? 0.3
-                                                : 0,
-        .most_rows = recommend ? RIDGE_THEORY_ROWS : 0,
-        .check_draws = drawn ? a->empirical : RIDGE_CHECK_DRAWS,
-        .check_work = a->check || drawn ? INFINITY : 0};
+    return (kspec_ridge_opts){.size = sizeof(kspec_ridge_opts),
+                              .center = a->center,
+                              .unit_length = a->scale,
+                              .test_noise = a->test_noise,
+                              .sigma = a->sigma.value, /* 0: the default */
+                              .median_sigma = a->sigma.median,
+                              .tolerance = a->tolerance,
+                              .solver = (kspec_ridge_solver)a->solver,
+                              .seed = a->common.seed,
+                              .threads = a->common.threads,
+                              .device = (kspec_device)a->device,
+                              .activation = (kspec_ridge_activation)a->activation,
+                              .slope = a->slope,
+                              .classify = a->label_count > 0,
+                              .intercept = a->intercept,
+                              .standardize =
+                                  a->standardize ? a->standardize == RIDGE_YES : recommend && untreated,
+                              .center_target = a->intercept       ? 1
+                                               : a->center_target ? a->center_target == RIDGE_YES
+                                                                  : a->in_table || recommend,
+                              .test_fraction = a->test_fraction > 0   ? a->test_fraction
+                                               : recommend && !tested ? 0.3
+                                                                      : 0,
+                              .most_rows = recommend ? RIDGE_THEORY_ROWS : 0,
+                              .check_draws = drawn ? a->empirical : RIDGE_CHECK_DRAWS,
+                              .check_work = a->check || drawn ? INFINITY : 0};
 }
 
 /* ---- the points ---- */
@@ -284,12 +293,17 @@ static kspec_status choices(result *r, kspec_error *err) {
     return st;
 }
 
+enum { DENSITY_POINTS = 300 };
+
 static kspec_status compute(result *r, kspec_error *err) {
     const ridge_args *a = r->a;
-    return a->optimize == RIDGE_LAMBDA      ? best_lambdas(r, err)
-           : a->optimize == RIDGE_FEATURES  ? best_features(r, err)
-           : a->optimize == RIDGE_RECOMMEND ? choices(r, err)
-                                            : grid(r, err);
+    kspec_status st = a->optimize == RIDGE_LAMBDA      ? best_lambdas(r, err)
+                      : a->optimize == RIDGE_FEATURES  ? best_features(r, err)
+                      : a->optimize == RIDGE_RECOMMEND ? choices(r, err)
+                                                       : grid(r, err);
+    for (size_t k = 0; k < a->features.count && a->density && !st; k++)
+        st = kspec_ridge_density(r->plan, (size_t)a->features.at[k], DENSITY_POINTS, &r->densities[k], err);
+    return st;
 }
 
 /* ---- output ---- */
@@ -332,6 +346,18 @@ static json_t *point_json(const result *r, size_t k) {
     return o;
 }
 
+static json_t *densities_json(const result *r) {
+    json_t *list = json_array();
+    for (size_t k = 0; k < r->a->features.count; k++) {
+        const kspec_ridge_density_result *d = r->densities[k];
+        json_array_append_new(
+            list, json_pack("{s:I, s:f, s:o, s:o, s:o}", "features", (json_int_t)r->a->features.at[k], "atom",
+                            d->atom, "x", cli_reals(d->x, d->count), "density",
+                            cli_reals(d->density, d->count), "eigenvalues", cli_reals(d->eigenvalues, d->n)));
+    }
+    return list;
+}
+
 static json_t *to_json(const void *of) {
     const result *r = of;
     json_t *points = json_array();
@@ -350,6 +376,7 @@ static json_t *to_json(const void *of) {
                         r->a->label_count ? cli_reals(r->a->labels, r->a->label_count) : json_null());
     cli_set_reals(
         o, (cli_member[]){{"mean_train_mse", r->mean_train_mse}, {"mean_test_mse", r->mean_test_mse}, {0}});
+    if (r->a->density) json_object_set_new(o, "densities", densities_json(r));
     if (r->advice.found) ridge_advice_keys(&r->advice, o);
     cli_device_keys(&r->device, o);
     return o;
@@ -421,6 +448,17 @@ static void print_table(FILE *f, const void *of) {
             fputc('\n', f);
         print_point(f, r, &r->rows[k]);
     }
+    for (size_t k = 0; k < a->features.count && a->density; k++) {
+        const kspec_ridge_density_result *d = r->densities[k];
+        size_t zero = 0;
+        while (zero < d->n && !(d->eigenvalues[zero] > 1e-10 * d->eigenvalues[d->n - 1])) zero++;
+        fprintf(f,
+                "%sN = %zu: a share of %.3g of the Gram matrix's eigenvalues is 0 (of a draw %.3g), the "
+                "largest of "
+                "a draw is %.4g\n",
+                k ? "" : "\n", (size_t)a->features.at[k], d->atom, (double)zero / (double)d->n,
+                d->eigenvalues[d->n - 1]);
+    }
     if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "\npredicted on %s\n", r->device.name);
 }
 
@@ -461,14 +499,17 @@ static int run_on(ridge_args *a, const ridge_set *train, const ridge_set *test,
     result r = {.a = a, .p = train->x.cols, .m = train->y.cols, .count = count_points(a)};
     r.rows = calloc(r.count, sizeof *r.rows);
     r.columns = calloc(r.count, 2 * r.m * sizeof *r.columns);
+    r.densities = calloc(a->features.count + 1, sizeof(kspec_ridge_density_result *));
     kspec_error err = {KSPEC_E_NOMEM, "out of memory for the points"};
-    kspec_status st = r.rows && r.columns ? KSPEC_OK : KSPEC_E_NOMEM;
+    kspec_status st = r.rows && r.columns && r.densities ? KSPEC_OK : KSPEC_E_NOMEM;
     if (!st) st = open_plan(&r, train, test, opts, &err);
     if (!st) st = compute(&r, &err);
     r.seconds = cli_now() - start;
     int status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &r);
     kspec_ridge_close(r.plan);
     kspec_ridge_recommend_free(r.advice.found);
+    for (size_t k = 0; k < a->features.count && r.densities; k++) kspec_ridge_density_free(r.densities[k]);
+    free(r.densities);
     free(r.rows);
     free(r.columns);
     return status;

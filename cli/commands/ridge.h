@@ -18,6 +18,7 @@ typedef struct {
     cli_list classes, features, lambda;
     size_t per_class, test_per_class, empirical;
     int center, scale, solver, optimize, device, standardize, center_target, activation, check, intercept;
+    int density;
     cli_sigma sigma;
     /* 0: not given */
     double test_noise, tolerance, cost_limit, test_fraction, slope;

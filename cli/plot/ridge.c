@@ -150,6 +150,40 @@ static int add_row(plot_figure *f, const plot_source *s, size_t count, const vie
     return status;
 }
 
+/* The density of eigenvalues by decade, over the histogram of a draw */
+static int add_density(plot_figure *f, const json_t *d) {
+    enum { BINS = 40 };
+    const json_t *x = json_object_get(d, "x"), *density = json_object_get(d, "density"),
+                 *eigenvalues = json_object_get(d, "eigenvalues");
+    const size_t points = json_array_size(x), n = json_array_size(eigenvalues);
+    char title[80], nice[40];
+    if (!points || !n) return EXIT_DONE;
+    snprintf(title, sizeof title, "N = %s: eigenvalues of the Gram matrix",
+             plot_nice(plot_number(d, "features"), nice));
+    plot_panel *p = plot_add_panel(f, title, "eigenvalue", "share for each factor of 10");
+    if (!p) return EXIT_DONE;
+    p->x.scale = PLOT_LOG;
+    const double low = log10(json_number_value(json_array_get(x, 0))),
+                 high = log10(json_number_value(json_array_get(x, points - 1)));
+    double bins[BINS] = {0};
+    for (size_t i = 0; i < n; i++) {
+        const double v = json_number_value(json_array_get(eigenvalues, i));
+        const double at = v > 0 ? (log10(v) - low) / (high - low) * BINS : -1;
+        if (at >= 0 && at < BINS) bins[(int)at] += BINS / (high - low) / (double)n;
+    }
+    plot_series *drawn = plot_add_series(f, p, "a draw", PLOT_STEPS, plot_color(1));
+    for (int k = 0; k < BINS; k++)
+        plot_add_point(f, drawn, pow(10, low + (high - low) * k / BINS), bins[k], NAN, NAN);
+    plot_series *line = plot_add_series(f, p, "predicted", PLOT_LINE, plot_color(0));
+    for (size_t k = 0; k < points; k++) {
+        const double v = json_number_value(json_array_get(x, k));
+        plot_add_point(f, line, v, log(10) * v * json_number_value(json_array_get(density, k)), NAN, NAN);
+    }
+    const double atom = plot_number(d, "atom");
+    if (atom > 0) plot_text(f, &p->note, "and a share of %.3g at 0", atom);
+    return EXIT_DONE;
+}
+
 int plot_ridge(plot_figure *f, const plot_source *s, size_t count) {
     size_t most[2] = {0, 0}; /* values of lambda, of N */
     if (count == 1 && json_object_get(s->json, "curves")) return plot_ridge_advice(f, s);
@@ -169,6 +203,9 @@ int plot_ridge(plot_figure *f, const plot_source *s, size_t count) {
     int status = EXIT_DONE;
     if (most[0] > 1 || most[1] <= 1) status = add_row(f, s, count, &against_lambda);
     if (most[1] > 1 && !status) status = add_row(f, s, count, &against_features);
+    const json_t *densities = count == 1 ? json_object_get(s->json, "densities") : NULL;
+    for (size_t k = 0; k < json_array_size(densities) && !status; k++)
+        status = add_density(f, json_array_get(densities, k));
     f->columns = has(s, count, "test_mse") ? 2 : 1;
     if (count == 1)
         plot_text(f, &f->title, "%.0f training rows × %.0f columns, σ = %.4g", plot_number(s->json, "rows"),

@@ -224,6 +224,21 @@ KSPEC_API kspec_status kspec_ridge_recommend(kspec_ridge *r, size_t most, kspec_
                                              kspec_error *err);
 KSPEC_API void kspec_ridge_recommend_free(kspec_ridge_recommend_result *result);
 
+/* The eigenvalues of S S^T/n: their limiting density, Im tr Q(-x - i0)/(n pi), and those of one draw. */
+typedef struct {
+    size_t count;        /* points x, increasing by equal factors, and the density there */
+    double *x, *density; /* without the atom */
+    double atom;         /* the share of eigenvalues that are 0 because N < n: 1 - N/n */
+    size_t n;            /* eigenvalues of a draw of W, increasing */
+    double *eigenvalues;
+    double seconds;
+} kspec_ridge_density_result;
+
+/* For features of one kernel; KSPEC_E_ARG with Fourier's pairs. Time n count, and an n x n eigenproblem. */
+KSPEC_API kspec_status kspec_ridge_density(kspec_ridge *r, size_t N, size_t count,
+                                           kspec_ridge_density_result **out, kspec_error *err);
+KSPEC_API void kspec_ridge_density_free(kspec_ridge_density_result *result);
+
 typedef struct {
     size_t count;
     kspec_ridge_measured **points;

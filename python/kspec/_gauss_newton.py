@@ -36,7 +36,7 @@ def gauss_newton(
             feature_weights=feature_weights,
             ridge=ridge,
         )
-        step = np.asarray(fit["points"][0]["theta"], dtype=float).reshape(at.shape)
+        step = np.asarray(fit.points[0]["theta"], dtype=float).reshape(at.shape)
         at += step
         if np.abs(step).max() <= tolerance:
             return at

@@ -169,7 +169,8 @@ class RandomFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     Parameters
     ----------
     features : how many, or "auto": the fewest whose predicted error is within 0.5% of the best, times the
-        factor by which all rows are more than those that the theory trains on.
+        factor by which all rows are more than those that the theory trains on; twice as many where that is
+        the most that it tries, four for each row.
     alpha : as Ridge has it, or "auto": of least predicted error.
     gamma : of the kernel exp(-gamma |x-y|^2), or "auto": of 0.3 to 3 times the median distance as sigma.
     standardize : columns to mean 0 and standard deviation 1 first.
@@ -261,7 +262,8 @@ class RandomFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         # kspec's columns are sqrt(q/2) times RBFSampler's cosines, and its squares are means
         self.alpha_ = chosen["lambda"] * r.rows / chosen["features"]
         self.gamma_ = 0.5 / chosen["sigma"] ** 2
-        self.features_ = round(chosen["features"] * max(1.0, len(X) / r.rows))
+        end = 2 if chosen is curve[-1] else 1  # where more would be better, twice the most that were tried
+        self.features_ = round(end * chosen["features"] * max(1.0, len(X) / r.rows))
 
     def _search(self, X: Array, y: Array, given: dict[str, Any], distance: float) -> None:
         """What is not given, on a grid: one division of at most 700 rows"""

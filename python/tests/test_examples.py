@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 from typing import Any
@@ -51,6 +53,31 @@ def test_example(name: str, words: str, tmp_path: Any) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert words in done.stdout
+
+
+def test_dask(tmp_path: Any) -> None:
+    pytest.importorskip("dask.array", reason="no dask; `pip install dask` tests examples/dask_blocks.py")
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples/dask_blocks.py"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "20000 rows" in done.stdout
+
+
+def test_mpi(tmp_path: Any) -> None:
+    pytest.importorskip("mpi4py", reason="no mpi4py; `pip install mpi4py` tests examples/mpi_reduce.py")
+    if shutil.which("mpirun") is None:
+        pytest.skip("no mpirun")
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run(
+        ["mpirun", "--oversubscribe", "-n", "3", sys.executable, ROOT / "examples/mpi_reduce.py"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, **root},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "15000 rows" in done.stdout
 
 
 def test_documentation(tmp_path: Any, monkeypatch: Any) -> None:

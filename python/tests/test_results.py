@@ -251,7 +251,7 @@ def test_track_sets_and_removes_hooks(x: Any, monkeypatch: Any) -> None:
         ("layer1", 5),
     ]
     assert follow.records[0]["dimension"] == follow.records[2]["dimension"]
-    assert follow.records[0]["dimension"] == kspec.dimension(x @ model.layers[0].weights).dimension
+    assert follow.records[0]["dimension"] == kspec.dimension(x @ model.layers[0].weights, sampled="rows").dimension
     assert model.modes == [False, False] and model.training and not any(layer.hooks for layer in model.layers)
     lines = repr(follow).splitlines()
     assert lines[0].split() == ["step", "dimension", "95%", "interval", "layer"] and len(lines) == 5

@@ -9,6 +9,7 @@
 #include "formats/number.h"
 #include "formats/printable.h"
 
+#include <stdio.h>
 #include <string.h>
 
 kspec_status ks_text_check(const ks_bytes *b, const char *name, size_t *mark, kspec_error *err) {
@@ -85,15 +86,41 @@ static kspec_status pick_names(char ***names, const size_t *index, size_t count,
 
 /* ------------------------------------------------------------------- values */
 
-static kspec_status fail_field(const ks_field *f, size_t line, size_t column, const char *name,
-                               kspec_error *err) {
+/* The columns that are numbers in a row, as a selection: "0-1,3-"; empty where it is too long */
+static void numeric_columns(ks_scanner row, size_t cols, char *text, size_t size) {
+    size_t used = 0, first = SIZE_MAX;
+    *text = 0;
+    for (size_t j = 0; j <= cols && used < size; j++) {
+        ks_field f = {0};
+        if (j < cols) ks_scan_field(&row, &f);
+        double x;
+        const int number = j < cols && ks_number_parse(f.s, f.len, &x) != KS_NO_NUMBER;
+        if (number && first == SIZE_MAX) first = j;
+        if (number || first == SIZE_MAX) continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%zu", used ? "," : "", first);
+        if (used < size && (j == cols || j - first > 1))
+            used += (size_t)(j == cols ? snprintf(text + used, size - used, "-")
+                                       : snprintf(text + used, size - used, "-%zu", j - 1));
+        first = SIZE_MAX;
+    }
+    if (used >= size) *text = 0;
+}
+
+/* row: NULL where no other column was asked for */
+static kspec_status fail_field(const ks_field *f, const ks_scanner *row, size_t cols, size_t line,
+                               size_t column, const char *name, kspec_error *err) {
     char shown[48];
     ks_printable(shown, sizeof shown, f->s, f->len);
     if (ks_number_has_comma(f->s, f->len))
         return ks_fail(err, KSPEC_E_IO,
                        "%s: line %zu, column %zu: '%s' has a decimal comma; kspec reads decimal points", name,
                        line, column, shown);
-    return ks_about(err, "select_cols", NULL,
+    if (!row)
+        return ks_fail(err, KSPEC_E_IO, "%s: line %zu, column %zu: '%s' is not a number", name, line, column,
+                       shown);
+    char others[32];
+    numeric_columns(*row, cols, others, sizeof others);
+    return ks_about(err, "select_cols", *others ? others : NULL,
                     ks_fail(err, KSPEC_E_IO,
                             "%s: line %zu, column %zu: '%s' is not a number; leave the column out", name,
                             line, column, shown));
@@ -108,6 +135,7 @@ static kspec_status convert(const ks_layout *layout, const size_t *place, size_t
     ks_scanner sc = layout->body;
     size_t row = 0;
     for (; row < layout->rows && ks_scan_row(&sc); row++, data += width) {
+        const ks_scanner begin = sc;
         size_t line = sc.line, j = 0;
         for (ks_field_end end = KS_FIELD_MORE; end == KS_FIELD_MORE && j < layout->fields; j++) {
             size_t to = j == layout->cols ? SIZE_MAX : place ? place[j] : j;
@@ -116,7 +144,7 @@ static kspec_status convert(const ks_layout *layout, const size_t *place, size_t
             end = ks_scan_field(&sc, &f);
             if (end > KS_FIELD_LAST) break;
             if (to != SIZE_MAX && ks_number_parse(f.s, f.len, &data[to]) == KS_NO_NUMBER)
-                return fail_field(&f, line, j, name, err);
+                return fail_field(&f, place && width == 1 ? NULL : &begin, layout->cols, line, j, name, err);
         }
         if (j != layout->fields) break;
     }

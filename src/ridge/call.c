@@ -36,7 +36,7 @@ static kspec_status compute(kspec_ridge *r, const ks_run *run, const ks_ridge_ta
 
 /* ---- doubts ---- */
 
-static int constant_target(const kspec_ridge *r) {
+int ks_ridge_constant_target(const kspec_ridge *r) {
     for (size_t k = r->m; k < r->n * r->m; k++)
         if (r->Y[k] != r->Y[k - r->m]) return 0;
     return 1;
@@ -50,7 +50,7 @@ static kspec_status add_doubts(const kspec_ridge *r, kspec_ridge_result *result,
     if (result->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, result->device.why, 0);
     if (r->distance > FAR * r->sigma && ks_activation_of_differences(r->o.activation))
         ks_doubt(to, KSPEC_DOUBT_SIGMA_SMALL, NULL, NULL, r->sigma, r->distance);
-    if (constant_target(r)) ks_doubt(to, KSPEC_DOUBT_CONSTANT_TARGET, NULL, NULL, n);
+    if (ks_ridge_constant_target(r)) ks_doubt(to, KSPEC_DOUBT_CONSTANT_TARGET, NULL, NULL, n);
     if (r->target_mean > MOST) ks_doubt(to, KSPEC_DOUBT_TARGET_MEAN, NULL, NULL, r->target_mean);
     if (r->widest_share > MOST)
         ks_doubt(to, KSPEC_DOUBT_WIDEST_COLUMN, NULL, NULL, (double)r->widest, r->widest_share);

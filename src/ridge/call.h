@@ -18,3 +18,6 @@ kspec_status ks_ridge_call(kspec_ridge *r, const ks_ridge_task *t, kspec_ridge_r
 
 /* Draws that check a result as the options want it, and the doubts that follow. */
 kspec_status ks_ridge_check(kspec_ridge *r, kspec_ridge_result *result, kspec_error *err);
+
+/* Are the targets of all training rows the same? */
+int ks_ridge_constant_target(const kspec_ridge *r);

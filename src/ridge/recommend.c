@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "base/streams.h"
 #include "linalg/linalg.h"
+#include "ridge/call.h"
 #include "ridge/one.h"
 #include "ridge/predict.h"
 #include "team/team.h"
@@ -146,6 +147,8 @@ static kspec_status prepare(search *s, const ks_run *run, size_t most, ks_arena 
     const ks_activation f = {fourier ? KSPEC_RIDGE_ACTIVATION_PHASES : r->o.activation, r->o.slope};
     if (!(r->distance > 0))
         return ks_fail(err, KSPEC_E_DATA, "all training rows are alike: there is nothing to learn from them");
+    if (ks_ridge_constant_target(r))
+        return ks_fail(err, KSPEC_E_DATA, "the target is the same for all %zu training rows", n);
     const double cubes = WORK / pow((double)n, 3);
     s->splits = r->o.test_fraction > 0 ? (size_t)fmax(1, fmin(SPLITS, cubes)) : 1;
     s->width = (double)ks_activation_width(r->o.activation);

@@ -104,7 +104,7 @@ expect_stdout '3 to 6 trials × 80 rows × 30 columns'
 # 4: (b) has a column of words
 says dimension table.csv
 ends 3
-expect_stderr "line 2, column 10: '(left|right)' is not a number; leave the column out \(--select-cols\)$"
+expect_stderr "line 2, column 10: '(left|right)' is not a number; leave the column out \(--select-cols 0-9\)$"
 # 5: (b) without it, as most would do: the index is told
 says dimension table.csv --select-cols 0-9
 ends 0

@@ -102,6 +102,17 @@ cp "$out" picked.json
 expect_status 0 kspec ridge xi.npy --target yi.npy --test xk.npy --test-target yk.npy \
     --features 4 --lambda 1 --json
 expect_json 'all(json.load(open("picked.json"))["points"][0][k] == v for k, v in j["points"][0].items())'
+# the density of the Gram matrix's eigenvalues
+expect_status 0 kspec ridge x.npy --target labels.npy --features 5,60 --lambda 1 --activation relu \
+    --density --json
+expect_json '[d["features"] for d in j["densities"]] == [5, 60] and j["densities"][1]["atom"] == 0'
+expect_json 'close(j["densities"][0]["atom"], 1 - 5 / j["rows"], 1e-12)'
+expect_json 'all(sum(e > 1e-9 * d["eigenvalues"][-1] for e in d["eigenvalues"]) <= d["features"]
+    for d in j["densities"])'
+cp "$out" density.json
+expect_status 0 kspec plot density.json -o density.gp
+expect_error 2 'density is for features of one kernel' kspec ridge $labels --density
+expect_error 2 'density needs --features' kspec ridge x.npy --target labels.npy --density
 # all of them: columns of zeros and ones, and the share of wrong classes
 expect_status 0 kspec ridge $labels --classes all --per-class 5 --center-target --json
 expect_json 'len(j["classes"]) > 2 and j["targets"] == len(j["classes"]) and j["rows"] == 5 * j["targets"]'

@@ -13,6 +13,7 @@ np.save('x.npy', x); np.save('y.npy', y); np.save('n.npy', t[:, :5])
 words = ['size,kind,quality'] + [f'{a},white,{b}' for a, b in t[:, [0, 4]]]
 open('words.csv', 'w').write('\n'.join(words) + '\n')
 save('same.csv', np.ones((9, 3)), 'a,b,c')
+save('flat.csv', np.c_[x[:, :3], np.full(90, .3)], 'a,b,c,d')
 noise = rng.standard_normal((300, 4)); save('noise.csv', noise, 'a,b,c,d')
 "
 
@@ -89,9 +90,10 @@ done
 # what it refuses
 expect_error 2 "did you mean 'quality'" kspec ridge t.csv --target qualty
 expect_error 2 'column 9 is out of range' kspec ridge t.csv --target 9
-expect_error 3 "'white' is not a number; leave the column out \(--select-cols\)" \
+expect_error 3 "'white' is not a number; leave the column out \(--select-cols 0,2-\)" \
     kspec ridge words.csv --target quality
-expect_error 3 "'white' is not a number" kspec ridge words.csv --target kind
+expect_error 3 "'white' is not a number$" kspec ridge words.csv --target kind
+expect_status 0 kspec ridge words.csv --target quality --select-cols 0,2- --features 3 --lambda 1
 expect_status 0 kspec ridge words.csv --target quality --select-cols '!kind' --features 3 --lambda 1
 expect_error 2 'leaves none' kspec ridge t.csv --target 0-5
 expect_error 2 'leaves no rows to test on' kspec ridge t.csv --target quality --test-fraction 0.001
@@ -109,5 +111,6 @@ expect_error 2 'sigma: a recommendation chooses it' kspec ridge t.csv --target q
 expect_error 2 'activation: .tanh. must be one of' kspec ridge t.csv --target quality --activation tanh
 expect_error 2 '--features is missing' kspec ridge t.csv --target quality --lambda 1
 expect_error 3 'the median distance is 0' kspec ridge same.csv --target c
+expect_error 3 'the target is the same for all 63 training rows' kspec ridge flat.csv --target d
 expect_error 2 'standardize and --scale cannot' kspec ridge t.csv --target quality --standardize --scale
 done_testing

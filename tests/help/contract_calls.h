@@ -197,10 +197,18 @@ static kspec_status empirical(kspec_ridge *plan, int *held, kspec_error *err) {
 static kspec_status recommend(kspec_ridge *plan, int *held, kspec_error *err) {
     RESULT(kspec_ridge_recommend_result, kspec_ridge_recommend_free, kspec_ridge_recommend(plan, 5, &r, err));
 }
+static kspec_status density(kspec_ridge *plan, int *held, kspec_error *err) {
+    RESULT(kspec_ridge_density_result, kspec_ridge_density_free, kspec_ridge_density(plan, 5, 20, &r, err));
+}
 CALL(ridge_predict) { return with_ridge(opts, held, err, predict); }
 CALL(ridge_best_lambda) { return with_ridge(opts, held, err, best_lambda); }
 CALL(ridge_best_features) { return with_ridge(opts, held, err, best_features); }
 CALL(ridge_recommend) { return with_ridge(opts, held, err, recommend); }
+CALL(ridge_density) {
+    (void)opts;
+    static const kspec_ridge_opts relu = {.size = sizeof relu, .activation = KSPEC_RIDGE_ACTIVATION_RELU};
+    return with_ridge(&relu, held, err, density);
+}
 CALL(ridge_empirical) { return with_ridge(opts, held, err, empirical); }
 
 static const size_t p_list[] = {3, 8};

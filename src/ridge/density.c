@@ -1,0 +1,155 @@
+/* kspec_ridge_density(): the eigenvalues of the Gram matrix of the features, predicted and of one draw. */
+#include "ridge/density.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "base/streams.h"
+#include "linalg/cholesky.h"
+#include "linalg/eigen.h"
+#include "linalg/linalg.h"
+#include "ridge/plan.h"
+#include "ridge/predict.h"
+#include "team/team.h"
+
+#include <complex.h>
+#include <math.h>
+
+typedef double complex cplx;
+
+/* lambda(t) - lambda, and its derivative */
+static cplx rest(const ks_one *b, double share, cplx lambda, cplx t, cplx *slope) {
+    cplx g = 0, d = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        const cplx q = b->l[i] / (1 + t * b->l[i]);
+        g += q, d -= q * q;
+    }
+    *slope = -share / (t * t) - d / (double)b->n;
+    return share / t - g / (double)b->n - lambda;
+}
+
+/* t at lambda, from one nearby */
+static cplx follow(const ks_one *b, double share, cplx lambda, cplx t) {
+    for (int k = 0; k < 60; k++) {
+        cplx slope;
+        const cplx step = rest(b, share, lambda, t, &slope) / slope;
+        t -= step;
+        if (cabs(step) <= 1e-13 * cabs(t)) break;
+    }
+    return t;
+}
+
+/* From far above the axis, where t = share/lambda, down to lambda = -x - i eta */
+static cplx solve(const ks_one *b, double share, double x, double eta) {
+    double above = 10 * (x + b->l[b->n - 1] * (1 + share));
+    cplx t = follow(b, share, -x - above * I, share / (-x - above * I));
+    while (above > eta) {
+        above = fmax(eta, 0.5 * above);
+        t = follow(b, share, -x - above * I, t);
+    }
+    return t;
+}
+
+void ks_density(const ks_one *b, double N, const double *x, size_t count, double *density) {
+    const double share = N / (double)b->n;
+    for (size_t k = 0; k < count; k++) {
+        const double eta = 1e-4 * x[k];
+        const cplx lambda = -x[k] - eta * I, t = solve(b, share, x[k], eta);
+        cplx trace = 0;
+        for (size_t i = 0; i < b->n; i++) trace += 1 / (1 + t * b->l[i]);
+        density[k] = fmax(0, cimag(trace / lambda) / (3.14159265358979324 * (double)b->n));
+    }
+}
+
+/* The eigenvalues of S S^T/n for a draw of W */
+static kspec_status measure(const kspec_ridge *r, size_t N, double *eigenvalues, kspec_error *err) {
+    const size_t n = r->n, p = r->p;
+    const ks_activation f = r->one->f;
+    ks_arena scratch = {0};
+    double *W = ks_arena_alloc(&scratch, ks_size(N, p), sizeof *W),
+           *phases = ks_arena_alloc(&scratch, N, sizeof *phases);
+    double *S = ks_arena_alloc(&scratch, ks_size(n, N), sizeof *S),
+           *G = ks_arena_alloc(&scratch, ks_size(n, n), sizeof *G);
+    kspec_status st = scratch.failed ? ks_nomem(err, "a draw of the features", scratch.failed) : KSPEC_OK;
+    if (!st) {
+        kspec_random_normal(r->o.seed, ks_stream(KS_STREAM_RIDGE, 0), 0, N * p, W);
+        kspec_random_uniform(r->o.seed, ks_stream(KS_STREAM_RIDGE_PHASES, 0), 0, N, phases);
+        for (size_t k = 0; k < N; k++) phases[k] *= 2 * 3.14159265358979324;
+        ks_gemm(0, 1, n, N, p, 1, r->X, p, W, p, 0, S, N);
+        for (size_t i = 0; i < n; i++) ks_activate(&f, S + i * N, phases, N);
+        ks_syrk(0, n, N, 1 / (double)n, S, N, G, n);
+        st = ks_syevd(0, n, G, n, eigenvalues, err);
+    }
+    for (size_t i = 0; i < n && !st; i++) eigenvalues[i] = fmax(0, eigenvalues[i]);
+    ks_arena_free(&scratch);
+    return st;
+}
+
+/* x from the largest eigenvalue that may be, down by equal factors: they span decades */
+static void choose_x(const kspec_ridge_density_result *d, double *x) {
+    const double *e = d->eigenvalues, top = 1.3 * e[d->n - 1];
+    double low = top;
+    for (size_t i = d->n; i-- > 0 && e[i] > 1e-10 * top;) low = e[i];
+    low /= 3;
+    for (size_t k = 0; k < d->count; k++)
+        x[k] = low * pow(top / low, (double)k / (double)(d->count > 1 ? d->count - 1 : 1));
+}
+
+typedef struct {
+    const ks_one *b;
+    double N;
+    const double *x;
+    double *density;
+    size_t count;
+} job;
+
+enum { CHUNK = 8 /* points */ };
+
+static kspec_status some_points(void *ctx, size_t chunk, const ks_worker *worker) {
+    (void)worker;
+    const job *j = ctx;
+    const size_t from = chunk * CHUNK, left = j->count - from;
+    ks_density(j->b, j->N, j->x + from, left < CHUNK ? left : CHUNK, j->density + from);
+    return KSPEC_OK;
+}
+
+kspec_status kspec_ridge_density(kspec_ridge *r, size_t N, size_t count, kspec_ridge_density_result **out,
+                                 kspec_error *err) {
+    if (ks_begin(err, out)) return KSPEC_E_ARG;
+    const double start = ks_now();
+    kspec_status st = ks_check_pointer(err, r, "the plan");
+    if (!st) st = ks_ridge_check_N(N, err);
+    if (!st && (count < 1 || count > 100000))
+        st = ks_fail(err, KSPEC_E_ARG, "count %zu is not between 1 and 100000", count);
+    if (!st && !r->one)
+        st = ks_fail(err, KSPEC_E_ARG,
+                     "a density needs features of one kernel: of phases in place of fourier, for example");
+    if (st) return st;
+    kspec_ridge_density_result *d = ks_result_new(sizeof *d);
+    if (!d) return ks_nomem(err, "a density", sizeof *d);
+    ks_arena *a = ks_result_arena(d);
+    *d = (kspec_ridge_density_result){.count = count, .n = r->n};
+    double *x = d->x = ks_arena_alloc(a, count, sizeof *x);
+    d->density = ks_arena_alloc(a, count, sizeof *d->density);
+    d->eigenvalues = ks_arena_alloc(a, r->n, sizeof *d->eigenvalues);
+    ks_run run;
+    if (a->failed) st = ks_nomem(err, "a density", a->failed);
+    if (!st && !(st = ks_ridge_enter(r, &run, err))) {
+        st = measure(r, N, d->eigenvalues, err);
+        if (!st) choose_x(d, x);
+        job j = {r->one, (double)N, x, d->density, count};
+        const ks_run alone = ks_run_alone(&run);
+        if (!st) st = ks_parallel_for(&alone, (count + CHUNK - 1) / CHUNK, some_points, &j, err);
+        ks_ridge_exit();
+    }
+    if (st) {
+        kspec_ridge_density_free(d);
+        return st;
+    }
+    d->atom = fmax(0, 1 - (double)N / (double)r->n);
+    d->seconds = ks_now() - start;
+    *out = d;
+    return KSPEC_OK;
+}
+
+void kspec_ridge_density_free(kspec_ridge_density_result *result) { ks_result_free(result); }
