@@ -69,6 +69,24 @@ static int add_row(plot_figure *f, const plot_source *s, const json_t *results) 
     return EXIT_DONE;
 }
 
+/* One matrix without a curve: side by side as well, since it says nothing of other sizes */
+static int add_alone(plot_figure *f, const plot_source *s) {
+    char size[80];
+    int status = check(s, s->json);
+    if (status) return status;
+    plot_panel *p = plot_add_panel(f, NULL, NULL, "dimension");
+    plot_series *all[2] = {plot_add_series(f, p, "unbiased, 95% interval", PLOT_POINTS, -1),
+                           plot_add_series(f, p, "of the matrix itself", PLOT_POINTS, -1)};
+    plot_set_aside(all[0], all[1]);
+    plot_add_point(f, all[0], 0, plot_number(s->json, "dimension"), plot_number(s->json, "ci_low"),
+                   plot_number(s->json, "ci_high"));
+    plot_add_point(f, all[1], 0, plot_number(s->json, "naive"), NAN, NAN);
+    snprintf(size, sizeof size, "%.0f × %.0f", plot_number(s->json, "rows"),
+             plot_number(s->json, "cols"));
+    plot_add_xname(f, p, size);
+    return EXIT_DONE;
+}
+
 int plot_dimension(plot_figure *f, const plot_source *s, size_t count) {
     plot_panel *curves = NULL;
     for (size_t k = 0; k < count; k++) {
@@ -77,6 +95,11 @@ int plot_dimension(plot_figure *f, const plot_source *s, size_t count) {
         int status = EXIT_DONE;
         if (json_array_size(results) && !any_curve(results)) {
             if ((status = add_row(f, &s[k], results))) return status;
+            continue;
+        }
+        if (count == 1 && !json_array_size(results) &&
+            !json_array_size(json_object_get(s[k].json, "curve"))) {
+            if ((status = add_alone(f, &s[k]))) return status;
             continue;
         }
         if (!curves) curves = plot_add_panel(f, NULL, "rows", "dimension");

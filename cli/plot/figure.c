@@ -192,13 +192,16 @@ void plot_add_interval(plot_figure *f, const plot_source *s, size_t count, const
     double d = plot_number(s->json, key), low = plot_number(s->json, low_key),
            high = plot_number(s->json, high_key);
     double naive = naive_key ? plot_number(s->json, naive_key) : NAN;
-    char *shape = f->title, interval[80] = "", own[80] = "";
+    char *shape = f->title, value[400], interval[800] = "", own[80] = "";
     if (!shape || count > 1 || !isfinite(d)) return;
-    if (isfinite(low) && isfinite(high))
-        snprintf(interval, sizeof interval, " (95%%: %.3g … %.3g)", low, high);
+    /* two digits of the error, and no more; what it is about comes last, for a narrow picture cuts the end */
+    const int known = isfinite(low) && isfinite(high) && high > low && high < 1e15;
+    const int digits = known ? (int)fmin(9, fmax(0, 1 - floor(log10((high - low) / 2)))) : 0;
+    snprintf(value, sizeof value, known ? "%.*f" : "%.*g", known ? digits : 3, d);
+    if (known) snprintf(interval, sizeof interval, " (95%%: %.*f … %.*f)", digits, low, digits, high);
     if (isfinite(naive)) snprintf(own, sizeof own, ", of the matrix itself %.3g", naive);
     f->title = NULL;
-    plot_text(f, &f->title, "%s; dimension %.3g%s%s", shape, d, interval, own);
+    plot_text(f, &f->title, "dimension %s%s%s; %s", value, interval, own, shape);
     free(shape);
 }
 

@@ -102,6 +102,15 @@ static int has(const plot_source *s, size_t count, const char *key) {
     return 0;
 }
 
+/* The least that a panel's lines show, or NaN */
+static double least(const plot_panel *p) {
+    double low = NAN;
+    for (size_t k = 0; p && k < p->series_count; k++)
+        for (size_t i = 0; i < p->series[k]->count; i++)
+            if (p->series[k]->at[i].y > 0) low = fmin(low, p->series[k]->at[i].y);
+    return low;
+}
+
 static int add_row(plot_figure *f, const plot_source *s, size_t count, const view *v) {
     int status = EXIT_DONE,
         measured = has(s, count, "empirical_train_mse") || has(s, count, "empirical_test_mse");
@@ -135,7 +144,9 @@ static int add_row(plot_figure *f, const plot_source *s, size_t count, const vie
         if (by_features) plot_add_mark(f, p, 'x', 0.5, "2N = n");
         both[test] = p;
     }
-    if (!status) plot_share_y(both, 2);
+    /* training errors of next to nothing would leave the test's curves flat */
+    const double apart = 1e4;
+    if (!status && !(least(both[0]) * apart < least(both[1]))) plot_share_y(both, 2);
     return status;
 }
 

@@ -7,11 +7,18 @@
 #include <math.h>
 #include <string.h>
 
+/* Up to the last that is not 0: what lies beyond has no eigenvalue */
+static size_t length_of(const json_t *list) {
+    size_t n = json_array_size(list);
+    while (n > 1 && plot_value(json_array_get(list, n - 1)) == 0) n--;
+    return n;
+}
+
 static void add_list(plot_figure *f, plot_panel *p, const char *label, const json_t *list, const json_t *low,
                      const json_t *high, plot_style style, int color) {
     if (json_array_size(list) == 0) return;
     plot_series *s = plot_add_series(f, p, label, style, color);
-    for (size_t k = 0; k < json_array_size(list); k++)
+    for (size_t k = 0; k < length_of(list); k++)
         plot_add_point(f, s, (double)(k + 1), plot_value(json_array_get(list, k)),
                        plot_value(json_array_get(low, k)), plot_value(json_array_get(high, k)));
 }
@@ -77,6 +84,31 @@ static void add_result(plot_figure *f, plot_panel *p, const plot_source *s) {
     add_own_truth(f, p, s);
 }
 
+/* How many are resolved, and, on logarithmic axes, the power law through the range that it is of */
+static void add_resolved(plot_figure *f, plot_panel *p, const plot_source *s, int log) {
+    char text[160];
+    const json_t *o = s->json, *list = json_object_get(o, "eigenvalues");
+    const double resolved = plot_number(o, "resolved"), a = plot_number(o, "exponent"),
+                 from = plot_number(o, "exponent_from"), to = plot_number(o, "exponent_to");
+    if (p && resolved > 0 && resolved < (double)json_array_size(list)) {
+        snprintf(text, sizeof text, "%.0f resolved", resolved);
+        plot_add_mark(f, p, 'x', resolved + 0.5, text);
+    }
+    if (!log || !isfinite(a) || !(from >= 1 && to > from && to <= (double)json_array_size(list))) return;
+    double mean = 0; /* of log lambda_i + a log i: the level of the line */
+    for (size_t i = (size_t)from; i <= (size_t)to; i++) {
+        const double y = plot_value(json_array_get(list, i - 1));
+        mean += ((y > 0 ? log10(y) : NAN) + a * log10((double)i)) / (to - from + 1);
+    }
+    if (!isfinite(mean)) return;
+    snprintf(text, sizeof text, "i^{−%.2g}, i = %.0f … %.0f", a, from, to);
+    plot_series *line = plot_add_series(f, p, text, PLOT_DASHED, PLOT_BLACK);
+    for (int end = 0; end < 2; end++) {
+        const double i = end ? to : from;
+        plot_add_point(f, line, i, pow(10, mean - a * log10(i)), NAN, NAN);
+    }
+}
+
 int plot_spectrum(plot_figure *f, const plot_source *s, size_t count) {
     size_t most = 0;
     for (size_t i = 0; i < count; i++)
@@ -99,6 +131,7 @@ int plot_spectrum(plot_figure *f, const plot_source *s, size_t count) {
                 add_result(f, p, &s[i]);
             if (status) return status;
         }
+        for (size_t i = 0; i < count && count == 1; i++) add_resolved(f, p, &s[i], log);
         if (log) cut_rounding(f, p);
     }
     plot_shape_title(f, s, count);

@@ -70,8 +70,10 @@ KSPEC_API const char *kspec_evidence_name(kspec_evidence e);
 KSPEC_API const char *kspec_estimator_name(kspec_estimator e);
 
 typedef struct {
-    size_t size;         /* sizeof this struct */
-    int nmax;            /* The highest order, up to 10,000. Default min(6, P, Q). */
+    size_t size; /* sizeof this struct */
+    /* The highest order, up to 10,000. Default min(6, P, Q); where nothing stands in for EXACT, what AUTO may
+     * spend, but at least 2. */
+    int nmax;
     unsigned estimators; /* a set of kspec_estimator values */
     uint64_t seed;       /* for permutations and for splits of the trials */
     int threads;         /* 1 to 1024; default: all processors, or KSPEC_THREADS */

@@ -60,6 +60,7 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
     kspec_status st = ks_measured_open_dependent(&m, phi, ntrials, o->row_trials, &how, ks_centred(o->center),
                                                  "the matrix", &r->missing, arena, err);
     m.standardized = o->standardize;
+    m.whole = !evidence && !o->row_groups && !o->col_groups && !o->pairwise; /* a part of the curve */
     if (!st) r->groups = m.rows.of ? m.rows.count : 0, r->col_groups = m.cols.of ? m.cols.count : 0;
     ks_run sums = ks_run_part(run, 0, 0.7), rest = ks_run_part(run, 0.7, 1);
     if (!st) st = ks_second_make(&sums, &m, o->splits, o->seed, s, arena, err);
@@ -143,11 +144,16 @@ static kspec_status add_part(const ks_run *run, const kspec_dimension_opts *o, c
  */
 static kspec_status curve_point(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
                                 size_t ntrials, const size_t *rows, const size_t *cols,
-                                kspec_dimension_point *point, kspec_error *err) {
+                                const kspec_dimension_result *r, kspec_dimension_point *point,
+                                kspec_error *err) {
     enum { MOST = 16 };
     const size_t P = phi->rows, Q = phi->cols;
+    if (point->rows == P && point->cols == Q) { /* which is the answer itself */
+        point->dimension = r->dimension, point->naive = r->naive;
+        return KSPEC_OK;
+    }
     const double fewer = fmin((double)P / (double)point->rows, (double)Q / (double)point->cols);
-    const size_t count = point->rows == P && point->cols == Q ? 1 : (size_t)fmin(MOST, ceil(2 * fewer));
+    const size_t count = (size_t)fmin(MOST, ceil(2 * fewer));
     parts sum = {0};
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < count && !st; k++) {
@@ -175,7 +181,7 @@ static kspec_status make_curve(const ks_run *run, const kspec_dimension_opts *o,
         ks_run part = ks_run_part(run, (double)k / (double)o->curve, (double)(k + 1) / (double)o->curve);
         r->curve[k]->rows = size_at(ks_centred(r->center) ? 5 : 3, r->P, k, o->curve);
         r->curve[k]->cols = size_at(3, r->Q, k, o->curve);
-        st = curve_point(&part, o, phi, ntrials, rows, cols, r->curve[k], err);
+        st = curve_point(&part, o, phi, ntrials, rows, cols, r, r->curve[k], err);
     }
     r->curve_count = o->curve;
     return st;

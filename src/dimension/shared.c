@@ -87,7 +87,8 @@ kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi
                                           .most = most};
         st = kspec_unbiased(text, of, 2, &opts, &made[k], err);
     }
-    if (st == KSPEC_E_ARG) { /* too large a plan: all else of the comparison stands */
+    /* too large a plan, or eighth powers beyond the largest double: all else of the comparison stands */
+    if (st == KSPEC_E_ARG || st == KSPEC_E_NUMERIC) {
         ks_clear(err);
         st = KSPEC_OK;
     }

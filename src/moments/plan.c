@@ -169,7 +169,14 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
     if (o->nmax > KS_EXACT_NMAX && must)
         return ks_fail(err, KSPEC_E_ARG, "exact: order %d exceeds %d; use path or auto above it", o->nmax,
                        KS_EXACT_NMAX);
-    kspec_status st = affordable(o, tasks, (double)repeats, 1, &most, err);
+    /* AUTO without an order stays within its budget here, too, but for m(1) and m(2) */
+    const int by_name = asked || o->estimators & KSPEC_ESTIMATOR_EXACT;
+    kspec_status st = affordable(o, tasks, (double)repeats, by_name, &most, err);
+    if (!st && !by_name && most < 2 && o->nmax >= 2) {
+        kspec_moments_opts least = *o;
+        least.nmax = 2;
+        st = affordable(&least, tasks, (double)repeats, 1, &most, err);
+    }
     if (st) return st;
     if (weighted && (most == 0 || (must && most < o->nmax)))
         return ks_fail(err, KSPEC_E_NOMEM,

@@ -243,7 +243,7 @@ void ks_second_add(const ks_sums *sums, size_t n, int centered, const double pop
     const size_t P = s->P, Q = s->Q;
     const int rows = population[0] > (double)n, cols = population[1] > (double)Q;
     const double pairs = ks_sums_pairs(Q, population[1]), fewer = ks_sums_pairs(Q - 1, population[1]);
-    for (size_t k = 0; k < 1 + P + Q; k++) {
+    for (size_t k = 0; k < (sums->row ? 1 + P + Q : 1); k++) {
         const int row = rows && k >= 1 && k <= P, col = cols && k > P;
         const ks_quad *q = row ? &sums->row[k - 1] : col ? &sums->col[k - 1 - P] : &sums->all;
         const ks_sums_rows of = {centered, row ? n - 1 : n, population[0]};
@@ -267,6 +267,7 @@ static kspec_status add_split(const ks_run *run, const ks_measured *m, const ks_
                         .Q = p->Q,
                         .R = p->Q,
                         .same = 1,
+                        .whole = m->whole,
                         .columns = isinf(m->population[1]) ? 0 : m->population[1],
                         .centered = ks_centred(m->trials.center)};
     kspec_status st = ks_sums_make(run, &two, &sums, &scratch, err);
@@ -395,7 +396,7 @@ static kspec_status restandardize(const ks_measured *m, ks_second *s, int moment
 /* Once more in twice the digits, where the digits of doubles may not suffice */
 static kspec_status again(const ks_run *run, const ks_measured *m, int splits, uint64_t seed, ks_second *s,
                           kspec_error *err) {
-    const size_t count = 1 + s->P + s->Q;
+    const size_t count = m->whole ? 1 : 1 + s->P + s->Q;
     const ks_run quiet = ks_run_part(run, 1, 1);
     int made;
     kspec_status st = KSPEC_OK;
@@ -423,7 +424,7 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
                           : add_split(&part, m, &p, 1 / (double)repeats, s, err);
     }
     if (!st) st = again(run, m, splits, seed, s, err);
-    return st ? st : restandardize(m, s, 1, err);
+    return st || m->whole ? st : restandardize(m, s, 1, err);
 }
 
 /*

@@ -52,6 +52,8 @@ typedef struct {
     int alike;
     /* 1: nobody asks for the ratio of the matrix's own eigenvalues, and what it takes is saved */
     int ratio_unused;
+    /* 1: nobody asks for what is left out, and half the products are saved; those lists stay 0 */
+    int whole;
 } ks_measured;
 
 /*

@@ -15,7 +15,8 @@ lacks() { expect "$1 has no '$2'" absent "$1" "$2"; }
 # moments and dimension: bars, data, centring, trials, roots from n = 2, the interval
 expect_status 0 kspec moments rec.npy -n 4 --plot m.gp --quiet
 has m.gp "set title 'moments, bars: 95% intervals"
-has m.gp "'rec.npy: 3 trials × 60 rows × 40 columns; dimension "
+has m.gp "'dimension "
+has m.gp '; rec.npy: 3 trials × 60 rows × '
 has m.gp '(95%: '
 has m.gp 'set logscale y'
 expect "roots begin at n = 2" eval '! sed -n "/^\$p1s0/,/^END/p" m.gp | grep -q "^ 1 "'
@@ -28,7 +29,15 @@ for list in naive,exact exact,naive exact,path,naive; do # the colour of the mat
     expect "$list: naive is orange" grep -qE "linecolor rgb '#D55E00' .* title 'naive'" order.gp
 done
 expect_status 0 kspec dimension ragged.npy --nan ragged-trials --plot d.gp --quiet
-has d.gp "'ragged.npy: 2 to 3 trials × 60 rows × 40 columns, centred; dimension "
+has d.gp "'dimension "
+has d.gp '; ragged.npy: 2 to 3 trials × 60 rows'
+expect "two digits of its error" grep -qE "dimension [0-9.]{2,4} \(95%: [0-9.]{1,4} … [0-9.]{2,4}\)" d.gp
+lacks d.gp "set xlabel 'rows'"
+# eigenvalues: how many are resolved, and the line of the exponent
+kspec generate linear --rows 300 --cols 82 --dim 13 --noise 1 --trials 2 -o flat.npy --quiet
+expect_status 0 kspec spectrum flat.npy --plot s.gp --quiet
+has s.gp '13 resolved'
+has s.gp 'i^{−'
 has d.gp '95% interval'
 expect_status 0 kspec dimension rec.npy --curve --json --quiet
 expect_json 'j["input"].get("row_trials") is None'
@@ -129,5 +138,6 @@ expect "a title and a description in words" "$python" -c '
 import xml.etree.ElementTree as e
 root = e.parse("m.svg").getroot()
 title, desc = (root.find("{http://www.w3.org/2000/svg}" + k).text for k in ("title", "desc"))
-assert title.startswith("rec.npy: 3 trials") and "m(n) against order n" in desc and " at 2 (" in desc, desc'
+assert title.startswith("dimension ") and "; rec.npy: 3 trials" in title, title
+assert "m(n) against order n" in desc and " at 2 (" in desc, desc'
 done_testing

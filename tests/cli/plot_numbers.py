@@ -56,7 +56,7 @@ def dimension(j, data, titles):
         bars = (num(j["ci_low"]), num(j["ci_high"])) if key == "dimension" else (math.nan, math.nan)
         check(key, series(data, titles, 0, title),
               [(p["rows"], num(p[key]), math.nan, math.nan) for p in j["curve"][:-1]] +
-              [(j["rows"], num(j[key]), *bars)])
+              [(j["rows"] if j["curve"] else 0, num(j[key]), *bars)])
 
 
 def several(j, data, titles):
