@@ -81,8 +81,7 @@ static int add_alone(plot_figure *f, const plot_source *s) {
     plot_add_point(f, all[0], 0, plot_number(s->json, "dimension"), plot_number(s->json, "ci_low"),
                    plot_number(s->json, "ci_high"));
     plot_add_point(f, all[1], 0, plot_number(s->json, "naive"), NAN, NAN);
-    snprintf(size, sizeof size, "%.0f × %.0f", plot_number(s->json, "rows"),
-             plot_number(s->json, "cols"));
+    snprintf(size, sizeof size, "%.0f × %.0f", plot_number(s->json, "rows"), plot_number(s->json, "cols"));
     plot_add_xname(f, p, size);
     return EXIT_DONE;
 }

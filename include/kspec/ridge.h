@@ -141,7 +141,7 @@ typedef struct {
     /* 1 - mse / variance of the column in that set, averaged over columns; NaN where one is constant */
     double train_r2, test_r2;
     const kspec_ridge_measured
-        *measured; /* by check_draws; the same draws for every lambda of an N; or NULL */
+        *measured;     /* by check_draws; the same draws for every lambda of an N; or NULL */
     double test_error; /* the share of test rows whose class is wrong, by opts.classify; else NaN */
 } kspec_ridge_point;
 

@@ -1,8 +1,9 @@
 """kspec.unbiased against plain sums, and kspec.jackknife against what the library has for the same."""
 
-import kspec
 import numpy as np
 import pytest
+
+import kspec
 
 
 @pytest.fixture
