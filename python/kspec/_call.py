@@ -20,7 +20,8 @@ from ._arrays import Borrowed, Lent, encode, in_c
 from ._errors import ArgumentError, KspecWarning, error_of, in_python
 from ._files import Hdf5
 from ._library import library
-from ._watch import Progress, Watch
+from ._watch import Progress as Progress
+from ._watch import Watch as Watch
 
 # an array-like, or a file as the tool names it ("x.npz:key")
 Input = Any
