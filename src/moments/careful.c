@@ -12,15 +12,29 @@
 /* Products of a row and two columns, of all splits together: a few seconds */
 static const double MOST_WORK = 2e8;
 
-/* Of a value, of a change by leaving one out, on which error bars stand */
+/* Of a value, and of the change by leaving one out, which error bars are made of */
 static const double ENOUGH = 1e-4;
 
+static double lost_at(const ks_lost *lost, size_t P, size_t k) {
+    return k == 0 ? lost->all : k <= P ? lost->row : lost->col;
+}
+
+/*
+ * Every value has to be right. Of the changes more than half have to be: few make no error bar. Changes are
+ * seldom less than a value over their number, so most data need not count them. Under pure noise they are much
+ * more than that: the value itself is near 0.
+ */
 int ks_lost_matters(const double *values, size_t P, size_t count, const ks_lost *lost) {
+    int close = 0;
     for (size_t k = 0; k < count; k++) {
-        const double x = k == 0 ? lost->all : k <= P ? lost->row : lost->col;
-        if (x * (double)count > ENOUGH * fabs(values[k])) return 1;
+        const double x = lost_at(lost, P, k);
+        if (x > ENOUGH * fabs(values[k])) return 1;
+        close |= x * (double)count > ENOUGH * fabs(values[k]);
     }
-    return 0;
+    size_t small = 0;
+    for (size_t k = 1; k < count && close; k++)
+        small += lost_at(lost, P, k) + lost->all > ENOUGH * fabs(values[k] - values[0]);
+    return 2 * small > count;
 }
 
 /* ---- trials ---- */
