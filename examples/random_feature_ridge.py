@@ -1,9 +1,10 @@
 """Parameters of a regression chosen by theory, against a search over a grid with cross-validation.
 
-python examples/random_feature_ridge.py [--full] [--splits K] [--data DIR]
+python examples/random_feature_ridge.py [--full] [--splits K] [--first SEED] [--data DIR]
 
 Half of the rows are for training. Both choose the bandwidth, the number of random features and the ridge;
-both test errors are on the other rows. Printed is the split whose ratio of errors is the median.
+both test errors are on the other rows. SEED is that of the first of K splits. Printed is the split whose
+ratio of errors is the median.
 
 --full takes the larger grid, in the place of a small one. DIR has wine/ and communities/ (their addresses are
 in scripts/data.txt); without it the tables are those that scikit-learn brings along.
@@ -66,6 +67,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--splits", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--data")
     parser.add_argument("--only", default="")
     a = parser.parse_args()
@@ -78,7 +80,7 @@ def main() -> None:
         if a.only not in name:
             continue
         lines = []
-        for seed in range(a.splits):
+        for seed in range(a.first, a.first + a.splits):
             X0, X1, y0, y1 = train_test_split(X, y, test_size=0.5, random_state=seed)
             start = time.perf_counter()
             theory = RandomFeatureRidge(threads=1).fit(X0, y0)
