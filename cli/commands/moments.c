@@ -265,7 +265,9 @@ static kspec_status centred_dimension(const kspec_matrix *phi, const kspec_datas
         d->memory == KSPEC_MEMORY_DEVICE || !isfinite(D) || !may_differ(D, m->mean_share))
         return KSPEC_OK;
     kspec_status st = kspec_dimension(phi, d->trials, &how, r, err);
-    if (st) return st == KSPEC_E_CANCELLED ? st : KSPEC_OK; /* too few rows, say: there is none */
+    if (st == KSPEC_E_ARG || st == KSPEC_E_DATA || st == KSPEC_E_NUMERIC)
+        return KSPEC_OK; /* too few rows, say */
+    if (st) return st;
     if (fabs((*r)->dimension - D) > 0.1 * D) return KSPEC_OK;
     kspec_dimension_free(*r);
     *r = NULL;

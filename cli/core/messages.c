@@ -94,8 +94,10 @@ void cli_error_prefix(kspec_error *err, const char *name) {
 
 int cli_no_memory(void) { return cli_error(EXIT_FAILED, "out of memory"); }
 
-/* Takes over an object with code, severity and text. */
+/* Takes over an object with code, severity and text; they are missing where memory is (cli_memory_lost()). */
 static void tell(const cli_common *c, json_t *doubt) {
+    const char *severity = json_string_value(json_object_get(doubt, "severity")),
+               *text = json_string_value(json_object_get(doubt, "text"));
     const json_t *known;
     size_t k;
     json_array_foreach(c->doubts, k, known) {
@@ -103,13 +105,13 @@ static void tell(const cli_common *c, json_t *doubt) {
         json_decref(doubt);
         return;
     }
-    json_array_append_new(c->doubts, doubt);
-    if (strcmp(json_string_value(json_object_get(doubt, "severity")), "note") == 0) return;
+    if (json_array_append_new(c->doubts, doubt)) return; /* which releases it */
+    if (!severity || !text || strcmp(severity, "note") == 0) return;
     json_array_append(c->warnings, json_object_get(doubt, "text"));
     if (!c->quiet && !cli_hosted && !cli_is_quiet_rank()) {
         cli_progress_end();
         fprintf(stderr, on_terminal(2) ? "\033[33mkspec: warning:\033[0m %s\n" : "kspec: warning: %s\n",
-                json_string_value(json_object_get(doubt, "text")));
+                text);
     }
 }
 
