@@ -69,8 +69,8 @@ kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi
     kspec_unbiased_result *made[2] = {NULL, NULL};
     r->shared_dimension = r->shared_dimension_std_error = NAN;
     r->shared_dimension_ci_low = r->shared_dimension_ci_high = NAN;
-    if (o->paired != KSPEC_PAIRED_ROWS || o->row_groups || o->block || o->row_trials || o->other_row_trials)
-        return KSPEC_OK;
+    if (o->no_shared || o->paired != KSPEC_PAIRED_ROWS) return KSPEC_OK;
+    if (o->row_groups || o->block || o->row_trials || o->other_row_trials) return KSPEC_OK;
     if (o->sampled == KSPEC_SAMPLED_COLS || o->population_rows || o->population_cols) return KSPEC_OK;
     if (P < needed || phi->cols < 3 || psi->cols < 3) return KSPEC_OK;
     kspec_status st = KSPEC_OK;

@@ -20,9 +20,9 @@ static double lost_at(const ks_lost *lost, size_t P, size_t k) {
 }
 
 /*
- * Every value has to be right. Of the changes more than half have to be: few make no error bar. Changes are
- * seldom less than a value over their number, so most data need not count them. Under pure noise they are much
- * more than that: the value itself is near 0.
+ * Every value has to be right, and more than half of the changes: few make no error bar. Changes are seldom
+ * less than a value over their number, so most data need not count them. Under pure noise they are much more:
+ * the value itself is near 0.
  */
 int ks_lost_matters(const double *values, size_t P, size_t count, const ks_lost *lost) {
     int close = 0;

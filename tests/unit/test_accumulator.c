@@ -137,7 +137,8 @@ TEST(batches_and_merges_of_any_size_give_what_one_call_gives) {
         }
         if (d.R) {
             kspec_compare_result *mine, *whole;
-            const kspec_compare_opts all = {.size = sizeof all, .center = o.center, .sampled = o.sampled};
+            const kspec_compare_opts all = {
+                .size = sizeof all, .center = o.center, .sampled = o.sampled, .no_shared = 1};
             CHECK_MSG(!kspec_accumulator_compare(a, &mine, &err), "%s", err.msg);
             CHECK_MSG(!kspec_compare(&x, 1, &y, 1, &all, &whole, &err), "%s", err.msg);
             check_compare(mine, whole, 1e-10);
@@ -170,7 +171,7 @@ TEST(a_sample_of_the_rows_gives_the_interval) {
         const kspec_sampled sampled = rows ? KSPEC_SAMPLED_ROWS : KSPEC_SAMPLED_BOTH;
         const kspec_accumulator_opts o = {
             .size = sizeof o, .other_features = Q, .reservoir = 1000, .stream = 5, .sampled = sampled};
-        const kspec_compare_opts all = {.size = sizeof all, .sampled = sampled};
+        const kspec_compare_opts all = {.size = sizeof all, .sampled = sampled, .no_shared = 1};
         const kspec_dimension_opts one = {.size = sizeof one, .sampled = sampled};
         kspec_accumulator *a;
         kspec_compare_result *c, *w;

@@ -246,7 +246,11 @@ TEST(moments_dimension_and_compare_are_expressions) {
         const kspec_compare_opts co = {.size = sizeof co, .center = mo.center};
         kspec_moments_result *m = NULL;
         kspec_dimension_result *d = NULL;
-        kspec_compare_result *c = NULL;
+        kspec_compare_result *c = NULL, *without;
+        kspec_compare_opts none = co;
+        none.no_shared = 1;
+        CHECK(!kspec_compare(&X, 1, &Y, 1, &none, &without, &err) && isnan(without->shared_dimension));
+        kspec_compare_free(without);
         CHECK(!kspec_moments(&X, 1, &mo, &m, &err) && !kspec_dimension(&X, 1, &d_o, &d, &err));
         CHECK(!kspec_compare(&X, 1, &Y, 1, &co, &c, &err));
         for (int n = 1; n <= 4 && m; n++) {

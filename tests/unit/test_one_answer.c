@@ -60,7 +60,7 @@ static double by_moments(const kspec_matrix *phi, size_t trials, kspec_center ce
 }
 
 static void check_compare(const kspec_matrix *phi, size_t trials, kspec_center center, double want) {
-    kspec_compare_opts o = {.size = sizeof o, .center = center, .nmax = 2};
+    kspec_compare_opts o = {.size = sizeof o, .center = center, .nmax = 2, .no_shared = 1};
     kspec_compare_result *r;
     CHECK(kspec_compare(phi, trials, phi, trials, &o, &r, NULL) == KSPEC_OK);
     CHECK(r->center == (center ? center : KSPEC_CENTER_ROWS));
@@ -119,7 +119,7 @@ TEST(what_cannot_be_centred_so) {
     kspec_matrix phi[TRIALS];
     kspec_error err;
     draw(0, phi);
-    kspec_compare_opts o = {.size = sizeof o, .center = KSPEC_CENTER_COLS};
+    kspec_compare_opts o = {.size = sizeof o, .center = KSPEC_CENTER_COLS, .no_shared = 1};
     kspec_compare_result *r;
     CHECK(kspec_compare(phi, 1, phi, 1, &o, &r, &err) == KSPEC_E_ARG);
     CHECK(strstr(err.msg, "not over columns"));

@@ -289,7 +289,7 @@ TEST(p_is_uniform_where_nothing_is_shared) {
         for (int i = 0; i < ROWS; i++) y[i] = f[1][i * FACTORS] > 0 ? exp(f[1][i * FACTORS + 1]) : 0;
         const kspec_matrix target = {y, ROWS, 1, 1, 1};
         kspec_dimension_opts o = {.size = sizeof o, .target = &target, .threads = 1};
-        kspec_compare_opts c = {.size = sizeof c, .nmax = 1, .threads = 1};
+        kspec_compare_opts c = {.size = sizeof c, .nmax = 1, .threads = 1, .no_shared = 1};
         kspec_dimension_result *d = NULL;
         kspec_compare_result *r = NULL;
         CHECK(kspec_dimension(&m[0], 1, &o, &d, NULL) == KSPEC_OK);
