@@ -4,7 +4,8 @@
 #   sh packaging/debian.sh FOLDER
 #
 # FOLDER gets the source package, the binary packages and lintian.log. The build needs what `make setup`
-# installs, debhelper, dh-python and dpkg-dev; it stops where one is missing.
+# installs, debhelper, dh-python and dpkg-dev; it stops where one is missing. The address of the maintainers is
+# a placeholder, and lintian is not asked about it.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
@@ -17,4 +18,9 @@ cp -r "$root/packaging/debian" "$folder/kspec-$version/debian"
 cd "$folder/kspec-$version"
 dpkg-buildpackage -us -uc -j"${JOBS:-$(nproc)}"
 cd ..
-! command -v lintian >/dev/null || lintian --fail-on error "kspec_$version"-*.changes | tee lintian.log
+command -v lintian >/dev/null || exit 0
+placeholder=bogus-mail-host,bogus-mail-host-in-debian-changelog
+lintian --suppress-tags $placeholder --fail-on error "kspec_$version"-*.changes >lintian.log || {
+    cat lintian.log
+    exit 1
+}
