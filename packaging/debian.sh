@@ -4,8 +4,8 @@
 #   sh packaging/debian.sh FOLDER
 #
 # FOLDER gets the source package, the binary packages and lintian.log. The build needs what `make setup`
-# installs, debhelper, dh-python and dpkg-dev; it stops where one is missing. The address of the maintainers is
-# a placeholder, and lintian is not asked about it.
+# installs, debhelper, dh-python and dpkg-dev; it stops where one is missing. The maintainers' address is a
+# placeholder, and lintian is not asked about it.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
