@@ -10,7 +10,8 @@ mkdir -p "$1"
     echo "skip: no python3-venv; Python is not checked"
     exit 0
 }
-"$venv/bin/python" -m pip install -q --no-compile --disable-pip-version-check --retries 1 ruff mypy numpy || {
+"$venv/bin/python" -m pip install -q --no-compile --disable-pip-version-check --retries 1 \
+    ruff==0.17.5 mypy==2.4.1 numpy || {
     echo "skip: PyPI cannot be reached; Python is not checked"
     exit 0
 }
