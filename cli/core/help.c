@@ -7,10 +7,12 @@
  * The options of each command that -h shows, and its examples. These read the files that a first
  * `kspec generate` makes (the overview says so), or a table or signal of the user's.
  */
-static const struct {
+typedef struct {
     const char *command, *options;
     const char *examples[2];
-} shown[] = {
+} first_help;
+
+static const first_help shown[] = {
     {"dimension",
      "center label axes sampled target",
      {"kspec dimension x.npy", "kspec dimension trial1.npy trial2.npy --plot dimension.svg"}},
@@ -82,10 +84,11 @@ static const struct {
     {"completion", "output", {"kspec completion bash", "kspec completion fish -o kspec.fish"}},
 };
 
-static size_t find(const cli_command *c) {
-    for (size_t k = 0; k < sizeof shown / sizeof *shown; k++)
-        if (!c->apart && strcmp(shown[k].command, c->name) == 0) return k;
-    return sizeof shown / sizeof *shown;
+/* NULL for a program of its own, whose options are few */
+static const first_help *find(const cli_command *c) {
+    for (size_t k = 0; k < sizeof shown / sizeof *shown && !c->apart; k++)
+        if (strcmp(shown[k].command, c->name) == 0) return &shown[k];
+    return NULL;
 }
 
 typedef struct {
@@ -123,27 +126,25 @@ static void describe(const cli_option *o, void *ctx) {
             o->help);
 }
 
-static void print(const cli_command *c, FILE *f, const char *names) {
+static void print(const cli_command *c, FILE *f, const first_help *first, const char *names) {
     const char *line = c->synopsis;
     help_text h = {f, names, 0};
-    for (int first = 1; line; first = 0) {
+    for (const char *lead = "usage:"; line; lead = "      ") {
         size_t n = strcspn(line, "\n");
-        fprintf(f, "%s kspec%c%.*s\n", first ? "usage:" : "      ", c->apart ? '-' : ' ', (int)n, line);
+        fprintf(f, "%s kspec%c%.*s\n", lead, c->apart ? '-' : ' ', (int)n, line);
         line = line[n] ? line + n + 1 : NULL;
     }
     fprintf(f, "\n%s\n\n", c->description);
     cli_each_option(c, describe, &h);
     if (names) fprintf(f, "\nAll %d options: kspec %s --help-all\n", h.count, c->name);
     if (c->verbs) fprintf(f, "The options of one verb: kspec %s VERB -h\n", c->name);
-    const size_t k = find(c);
-    if (k < sizeof shown / sizeof *shown)
-        fprintf(f, "\nTry:\n  %s\n  %s\n", shown[k].examples[0], shown[k].examples[1]);
+    if (first) fprintf(f, "\nTry:\n  %s\n  %s\n", first->examples[0], first->examples[1]);
     if (!c->apart) fprintf(f, "\nSee also: man kspec-%.*s\n", (int)strcspn(c->name, " "), c->name);
 }
 
 void cli_help(const cli_command *c, FILE *f) {
-    const size_t k = find(c);
-    print(c, f, k < sizeof shown / sizeof *shown ? shown[k].options : NULL);
+    const first_help *first = find(c);
+    print(c, f, first, first ? first->options : NULL);
 }
 
-void cli_help_all(const cli_command *c, FILE *f) { print(c, f, NULL); }
+void cli_help_all(const cli_command *c, FILE *f) { print(c, f, find(c), NULL); }

@@ -23,8 +23,9 @@ for c in $commands; do
     done
 done
 
+verbs=('wls theory' 'wls select' 'wls bound' 'wls fit' 'wls features' 'wls decay')
 # -h: at most five options and the two examples, --help-all: every option; each command and verb has an entry
-for c in $commands 'wls theory' 'wls select' 'wls bound' 'wls fit' 'wls features' 'wls decay'; do
+for c in $commands "${verbs[@]}"; do
     # shellcheck disable=SC2086
     kspec $c -h >few
     # shellcheck disable=SC2086
@@ -52,7 +53,7 @@ with gzip.open("images.gz", "wb") as f: f.write(struct.pack(">4i", 0x803, 40, 4,
 with gzip.open("labels.gz", "wb") as f: f.write(struct.pack(">2i", 0x801, 40) + labels)'
 kspec generate rff --rows 300 --cols 200 --dim 3 -o x.npy
 kspec dimension x.npy --curve --json -o result.json
-for c in $commands 'wls theory' 'wls select' 'wls bound' 'wls fit' 'wls features' 'wls decay'; do
+for c in $commands "${verbs[@]}"; do
     # shellcheck disable=SC2086
     kspec $c -h | sed -n '/^Try:/,/^$/s/^  kspec //p' >examples
     while read -r example; do
