@@ -3,6 +3,7 @@
 #   make setup      install the packages that the build needs
 #   make demo       set up, build, and estimate the moments of a built-in example
 #   make pictures   draw the pictures of the documentation anew
+#   make docs       build the site of the documentation, build/site/index.html
 #   make test       set up, build, and run all tests
 #   make bench      the speed of everything beside DGEMM
 #   make python-test, make wheel   test the Python package; make its wheel (docs/python.md)
@@ -22,7 +23,7 @@ override KSPEC_DATA := $(shell realpath -m -- '$(KSPEC_DATA)')
 export KSPEC_DATA
 endif
 
-.PHONY: all setup product everything demo pictures data test test-fast python-test python-test-full wheel asan tsan faults faults-quick mpi-full fuzz coverage mutants bench repro repro-full repro-docs install \
+.PHONY: all setup product everything demo pictures docs data test test-fast python-test python-test-full wheel asan tsan faults faults-quick mpi-full fuzz coverage mutants bench repro repro-full repro-docs install \
         lint format clean
 
 # Tests and benchmarks, once switched on in build/, stay on: they cost `make` nothing, since it builds the product alone.
@@ -53,6 +54,10 @@ demo: product
 pictures: product
 	@$(SETUP) pictures
 	@sh docs/pictures.sh build/kspec
+
+docs: product
+	@$(SETUP) pictures docs
+	@sh scripts/docs.sh build
 
 data:
 	@$(SETUP) data

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what kspec needs on Debian 12 and 13 and on Ubuntu 24.04; does nothing when all of it is there.
 #
-#   sh scripts/setup.sh [--check] [build] [test] [pictures] [repro] [data] [lint] [browser] [mpi]
+#   sh scripts/setup.sh [--check] [build] [test] [pictures] [repro] [data] [lint] [browser] [mpi] [docs]
 #
 # Without a group: build.
 #
@@ -35,6 +35,8 @@ PICTURES="gnuplot-nox"
 BROWSER="chromium"
 # plugins for MPI (BSD-3, MPICH's own), built where these are, and their tests
 MPI="openmpi-bin libopenmpi-dev mpich libmpich-dev"
+# the site: the parts of scripts/docs.sh come from PyPI, man pages through mandoc
+DOCS="python3-venv mandoc"
 
 packages=""
 for group in "${@:-build}"; do
@@ -47,9 +49,10 @@ for group in "${@:-build}"; do
         lint) packages="$packages clang-format cppcheck python3-venv" ;;
         browser) packages="$packages $BROWSER" ;;
         mpi) packages="$packages $MPI" ;;
+        docs) packages="$packages $DOCS" ;;
         *)
             echo "kspec: unknown group '$group'; must be one of build, test, pictures, repro, data, lint," \
-                "browser, mpi" >&2
+                "browser, mpi, docs" >&2
             exit 2
             ;;
     esac
