@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the site of the documentation in BUILD/site: sh scripts/docs.sh BUILD. The first run fetches Sphinx from PyPI.
+# Builds the site of the documentation in BUILD/site: sh scripts/docs.sh BUILD.
+# The first run fetches Sphinx from PyPI.
 set -eu
 cd "$(dirname "$0")/.."
 build=$1 site=$1/site venv=$1/venv-docs wanted=docs/site/requirements.txt
@@ -11,5 +12,6 @@ fi
 # the pages are staged beside the reference, the gallery and the notebook, which are made from their sources
 PYTHONPATH=$build/python "$venv/bin/python" docs/site/stage.py "$build"
 rm -rf "$site"
-"$venv/bin/python" -m sphinx -q -W --keep-going -n -b html -d "$build/site-cache" -c docs/site "$build/site-pages" "$site"
+"$venv/bin/python" -m sphinx -q -W --keep-going -n -b html -d "$build/site-cache" -c docs/site \
+    "$build/site-pages" "$site"
 echo "open $site/index.html"

@@ -2,9 +2,10 @@
 
     check_links.py SOURCE
 
-Checked are the links of all Markdown pages (files and headings), the lists of pages (toctree), and that each page of
-the site is in one of them. Nothing is fetched.
+It checks the links of all Markdown pages (files and headings), the lists of pages (toctree), and that each
+page of the site is in one of them. Nothing is fetched.
 """
+
 import os
 import pathlib
 import re
@@ -21,9 +22,15 @@ def say(page, line, what):
 
 
 def files(*patterns):
-    listed = subprocess.run(["git", "-C", root, "ls-files", "-co", "--exclude-standard", *patterns], capture_output=True)
+    listed = subprocess.run(
+        ["git", "-C", root, "ls-files", "-co", "--exclude-standard", *patterns], capture_output=True
+    )
     names = listed.stdout.decode().split("\n") if listed.returncode == 0 else []
-    names = names or [str(p.relative_to(root)) for d in ("docs", "examples", "src", "include") for p in (root / d).rglob("*")]
+    names = names or [
+        str(p.relative_to(root))
+        for d in ("docs", "examples", "src", "include")
+        for p in (root / d).rglob("*")
+    ]
     return [root / n for n in names if n and (root / n).is_file()]
 
 
@@ -72,7 +79,11 @@ for page, text in texts.items():
             target = pathlib.Path(os.path.normpath(page.parent / (entry + ".md")))
             listed.add(target)
             if not target.exists() and target.stem not in GENERATED:
-                say(page, text.count("\n", 0, tree.start()) + 1, f"the list names {entry}, which does not exist")
+                say(
+                    page,
+                    text.count("\n", 0, tree.start()) + 1,
+                    f"the list names {entry}, which does not exist",
+                )
 for page in pages:
     inside = page.relative_to(root).parts
     if inside[0] == "docs" and inside[1] not in ("notes", "site") and page not in listed:

@@ -1,4 +1,5 @@
 """Sphinx settings of the site that `make docs` builds (Markdown by MyST, theme Furo)."""
+
 import pathlib
 import re
 

@@ -1,4 +1,5 @@
 """Reference pages from their sources: man pages, header, Python package, schemas, exit statuses, doubts."""
+
 import inspect
 import json
 import re
@@ -31,13 +32,15 @@ def plain(text):
                 flush()
             code.append(line)
         elif re.match(r" *- ", line):
-            if paragraph and not re.match(r" *- ", paragraph[0]) or code:
+            if (paragraph and not re.match(r" *- ", paragraph[0])) or code:
                 flush()
             paragraph.append(line.strip())
         else:
             if code:
                 flush()
-            paragraph.append(line.strip() if not paragraph or not paragraph[-1].startswith("-") else "  " + line.strip())
+            paragraph.append(
+                line.strip() if not paragraph or not paragraph[-1].startswith("-") else "  " + line.strip()
+            )
     flush()
     return "\n\n".join(out) + "\n"
 
@@ -50,8 +53,10 @@ def definitions(text):
         if lines[i].startswith(">") and len(out) > 1 and not out[-1]:
             out.pop()
             first = True
-            while i < len(lines) and (lines[i].startswith(">") or (not lines[i] and lines[i + 1 : i + 2][0:1] and
-                                                                    lines[i + 1].startswith("> "))):
+            while i < len(lines) and (
+                lines[i].startswith(">")
+                or (not lines[i] and lines[i + 1 : i + 2][0:1] and lines[i + 1].startswith("> "))
+            ):
                 body = re.sub(r"^> ?", "", lines[i]).replace("\t", "    ")
                 out.append((": " if first else "  ") + body if body else "")
                 first = False
@@ -63,16 +68,31 @@ def definitions(text):
 
 
 def man_page(path):
-    text = subprocess.run(["mandoc", "-T", "markdown", path], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        ["mandoc", "-T", "markdown", path], capture_output=True, text=True, check=True
+    ).stdout
     lines = text.splitlines()
-    lines = lines[1:-1] if re.match(r"\S+ - \w+ \d", lines[-1].replace("&nbsp;", " ")) or " - " in lines[-1] else lines[1:]
-    body = re.sub(r"^(#+) (.*)$", lambda m: "#" + m[1] + " " + m[2].capitalize() if m[1] == "#" else "#" + m[0],
-                  "\n".join(lines), flags=re.M)
+    lines = (
+        lines[1:-1]
+        if re.match(r"\S+ - \w+ \d", lines[-1].replace("&nbsp;", " ")) or " - " in lines[-1]
+        else lines[1:]
+    )
+    body = re.sub(
+        r"^(#+) (.*)$",
+        lambda m: "#" + m[1] + " " + m[2].capitalize() if m[1] == "#" else "#" + m[0],
+        "\n".join(lines),
+        flags=re.M,
+    )
     body = re.sub(r"\b(kspec(?:-\w+)?)\(1\)", lambda m: f"[{m[1]}]({m[1]}.md)", body)
     name = path.stem
     short = re.search(r"\*\* - (.*)", body)[1]
     body = re.sub(r"^## Name\n\n.*\n", "", body, count=1, flags=re.M)
-    return name, short, f"# {name.replace('-', ' ')}\n\n{short[0].upper()}{short[1:]}.\n\n" + definitions(body).replace("$", r"\$")
+    return (
+        name,
+        short,
+        f"# {name.replace('-', ' ')}\n\n{short[0].upper()}{short[1:]}.\n\n"
+        + definitions(body).replace("$", r"\$"),
+    )
 
 
 def man(root, out):
@@ -85,14 +105,19 @@ def man(root, out):
     toc = "```{toctree}\n:hidden:\n:glob:\n\nman/*\n```\n"
     (out / "commands.md").write_text(
         "# Commands\n\nThe manual page of each command. `man kspec-dimension` shows the same text.\n\n"
-        "| command | about |\n|---|---|\n" + "\n".join(rows) + "\n\n" + toc)
+        "| command | about |\n|---|---|\n" + "\n".join(rows) + "\n\n" + toc
+    )
     status = (out / "man" / "kspec.md").read_text()
     section = re.search(r"^## Exit status\n(.*?)^## ", status, re.M | re.S)[1]
-    enum = re.search(r"typedef enum \{(.*?)\} kspec_status;", (root / "include/kspec/base.h").read_text(), re.S)[1]
+    enum = re.search(
+        r"typedef enum \{(.*?)\} kspec_status;", (root / "include/kspec/base.h").read_text(), re.S
+    )[1]
     code = textwrap.dedent("\n".join(line for line in enum.splitlines() if line.strip()))
     (out / "status.md").write_text(
-        f"# Exit statuses\n\nEvery command ends with one of these.\n\n{section}\nA failing command prints one line, "
-        "which begins with `kspec: `. The C library returns a status:\n\n```c\n" + code + "\n```\n")
+        f"# Exit statuses\n\nEvery command ends with one of these.\n\n{section}\nA failing command "
+        f"prints one line, "
+        "which begins with `kspec: `. The C library returns a status:\n\n```c\n" + code + "\n```\n"
+    )
 
 
 # ---- the C header ----
@@ -130,9 +155,14 @@ def header(root, out):
         name, title, text = header_page(path)
         (out / "c" / f"{path.stem}.md").write_text(text)
         rows.append(f"| [{name}](c/{path.stem}.md) | {title} |")
-    toc = "```{toctree}\n:hidden:\n\n" + "\n".join(f"c/{p.stem}" for p in [include / "kspec.h", *map(include.joinpath, order)])
-    (out / "c.md").write_text("# C library\n\nThese pages are the public header, part by part. Include `<kspec.h>`, and link with "
-                              "`pkg-config --libs kspec`.\n\n| part | about |\n|---|---|\n" + "\n".join(rows) + f"\n\n{toc}\n```\n")
+    toc = "```{toctree}\n:hidden:\n\n" + "\n".join(
+        f"c/{p.stem}" for p in [include / "kspec.h", *map(include.joinpath, order)]
+    )
+    (out / "c.md").write_text(
+        "# C library\n\nThese pages are the public header, part by part. "
+        "Include `<kspec.h>`, and link with "
+        "`pkg-config --libs kspec`.\n\n| part | about |\n|---|---|\n" + "\n".join(rows) + f"\n\n{toc}\n```\n"
+    )
 
 
 # ---- the Python package ----
@@ -150,7 +180,9 @@ def docstring(doc):
             elif items and line.strip():
                 items[-1][1] += " " + line.strip()
         if items:
-            out.append(f"**{title}**\n\n" + "\n\n".join(f"`{n}`\n: {plain(t).strip()}" for n, t in items) + "\n")
+            out.append(
+                f"**{title}**\n\n" + "\n\n".join(f"`{n}`\n: {plain(t).strip()}" for n, t in items) + "\n"
+            )
     return "\n".join(out)
 
 
@@ -187,15 +219,20 @@ def python(root, out):
     for n in sorted(n for n in dir(kspec.wls) if not n.startswith("_")):
         if callable(getattr(kspec.wls, n)) and getattr(kspec.wls, n).__doc__:
             modules.append(entry(f"kspec.wls.{n}", getattr(kspec.wls, n)))
-    pages = [("functions", "Functions", functions), ("modules", "theory, generate and wls", modules),
-             ("classes", "Results and classes", classes)]
+    pages = [
+        ("functions", "Functions", functions),
+        ("modules", "theory, generate and wls", modules),
+        ("classes", "Results and classes", classes),
+    ]
     rows = []
     for stem, title, parts in pages:
         (out / "python" / f"{stem}.md").write_text(f"# {title}\n\n" + "\n".join(parts))
         rows.append(f"- [{title}](python/{stem}.md)")
     (out / "python-api.md").write_text(
-        "# Python package\n\nThe docstrings of `import kspec`, as `help()` prints them.\n\n" + "\n".join(rows) +
-        "\n\n```{toctree}\n:hidden:\n:glob:\n\npython/*\n```\n")
+        "# Python package\n\nThe docstrings of `import kspec`, as `help()` prints them.\n\n"
+        + "\n".join(rows)
+        + "\n\n```{toctree}\n:hidden:\n:glob:\n\npython/*\n```\n"
+    )
 
 
 # ---- JSON ----
@@ -224,7 +261,10 @@ def keys(node, root, prefix="", within=()):
         if ref := child.get("$ref"):
             inner = (*within, ref)
             target = root["definitions"][ref.split("/")[-1]]
-            child = {**(target if ref not in within else {}), **{k: v for k, v in child.items() if k != "$ref"}}
+            child = {
+                **(target if ref not in within else {}),
+                **{k: v for k, v in child.items() if k != "$ref"},
+            }
         yield prefix + name, kind(child), child.get("description", "")
         yield from keys(child, root, prefix + name + ".", inner)
         if isinstance(child.get("items"), dict):
@@ -255,9 +295,13 @@ def schemas(root, out):
         (out / "json" / f"{path.stem}.md").write_text("\n\n".join(lines) + "\n")
         names.append(f"- [{path.stem}](json/{path.stem}.md)")
     (out / "json.md").write_text(
-        "# JSON results\n\n`--json` prints one object. Each has `schema`, `kspec`, `input`, `doubts`, `warnings` and `seconds`. Numbers have "
-        "17 significant digits, and `null` stands for a number that is undefined. The schemas are files in `docs/schema`.\n\n"
-        + "\n".join(names) + "\n\n```{toctree}\n:hidden:\n:glob:\n\njson/*\n```\n")
+        "# JSON results\n\n`--json` prints one object. Each has `schema`, `kspec`, `input`, "
+        "`doubts`, `warnings` and `seconds`. Numbers have "
+        "17 significant digits, and `null` stands for a number that is undefined. The schemas are "
+        "files in `docs/schema`.\n\n"
+        + "\n".join(names)
+        + "\n\n```{toctree}\n:hidden:\n:glob:\n\njson/*\n```\n"
+    )
 
 
 # ---- doubts ----
@@ -272,16 +316,24 @@ def doubts(root, out):
         after = re.search(r"\}\s*,\s*(.*)$", strings.split(text, 1)[1], re.S)
         remedy = re.findall(r'"([^"]*)"', after[1]) if after else []
         option = " ".join([f"--{remedy[0].replace('_', '-')}", *remedy[1:]]) if remedy else ""
-        text = re.sub(r"\{(\w+)(?::[^}]*)?\}", r"*\1*", re.sub(r"([|<>_$\[\]])", r"\\\1", text)).replace('\\"', '"')
+        text = re.sub(r"\{(\w+)(?::[^}]*)?\}", r"*\1*", re.sub(r"([|<>_$\[\]])", r"\\\1", text)).replace(
+            '\\"', '"'
+        )
         rows.append(f"| `{name}` | {severity} | {text} | {f'`{option}`' if option else ''} |")
     codes = len(re.findall(r"\[KSPEC_DOUBT_", listed))
     if codes != len(rows):
         raise SystemExit(f"{len(rows)} doubts were read, but the source has {codes}")
     (out / "doubts.md").write_text(
-        "# Doubts\n\nA result lists what is doubtful about it, in `doubts` of the JSON object and in the struct of C and Python. The command "
-        "prints the same sentence as a warning. A *note* is worth knowing. A *warning* asks you to look before you use the numbers. A *serious* "
-        "doubt means that the numbers say little.\n\nWords in italics stand for numbers or names. The last column is the option that helps, if "
-        "there is one.\n\n| code | severity | sentence | option |\n|---|---|---|---|\n" + "\n".join(rows) + "\n")
+        "# Doubts\n\nA result lists what is doubtful about it, in `doubts` of the JSON object and "
+        "in the struct of C and Python. The command "
+        "prints the same sentence as a warning. A *note* is worth knowing. A *warning* asks you to "
+        "look before you use the numbers. A *serious* "
+        "doubt means that the numbers say little.\n\nWords in italics stand for numbers or names. "
+        "The last column is the option that helps, if "
+        "there is one.\n\n| code | severity | sentence | option |\n|---|---|---|---|\n"
+        + "\n".join(rows)
+        + "\n"
+    )
 
 
 def write(root, build, out):

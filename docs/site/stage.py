@@ -2,9 +2,11 @@
 
     stage.py BUILD
 
-From sources are made: the man pages, the C header, the Python package, the JSON schemas, exit statuses, doubts, the
-gallery and the notebook. Links that leave docs/ lead to a copy of the file; links to README.md to the home page.
+From sources come the man pages, the C header, the Python package, the JSON schemas, exit statuses, doubts,
+the gallery and the notebook. Links that leave docs/ lead to a copy of the file, and links to README.md to the
+home page.
 """
+
 import os
 import pathlib
 import re
@@ -13,8 +15,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import gallery  # noqa: E402
-import reference  # noqa: E402
+import gallery
+import reference
 
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s#]*)(#[^)\s]*)?(\))")
 
@@ -61,7 +63,9 @@ def main():
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(relink(source.read_text(), page, pages))
     changes = re.sub(r"\]\(docs/notes/[^)]*\)", "]", (ROOT / "CHANGELOG.md").read_text())
-    (pages / "changes.md").write_text(relink(changes.replace("](docs/", "]("), pathlib.Path("changes.md"), pages))
+    (pages / "changes.md").write_text(
+        relink(changes.replace("](docs/", "]("), pathlib.Path("changes.md"), pages)
+    )
     reference.write(ROOT, build, pages / "reference")
     gallery.write(ROOT, build, pages)
 

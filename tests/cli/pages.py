@@ -13,9 +13,10 @@ Each page runs from top to bottom in an empty folder, with `kspec` on the path:
     <!-- prepare: COMMAND -->        a command that the reader does not see
     <!-- picture: FILE NAME -->      the page made FILE, which is docs/images/NAME (--update copies it)
 
-Words must be equal. Numbers must agree to 1 in 1000 or to one unit of the last digit shown, since libraries round
-in their own ways. A line "[...]" stands for any number of lines. Times ("0.12 s") are not compared.
+Words must be equal. Numbers must agree to 1 in 1000 or to one unit of the last digit shown, since libraries
+round in their own ways. A line "[...]" stands for any number of lines. Times ("0.12 s") are not compared.
 """
+
 import contextlib
 import importlib.util
 import io
@@ -88,7 +89,9 @@ def here(word):
 
 
 def shell(command):
-    done = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(
+        ["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     return done.stdout.splitlines(), done.returncode
 
 
@@ -122,7 +125,9 @@ class Page:
                 i += 1
             printed, status = shell(command)
             self.ran += 1
-            if status and not any(s.startswith("kspec: ") for s in (printed if self.update else self.lines[out:i])):
+            if status and not any(
+                s.startswith("kspec: ") for s in (printed if self.update else self.lines[out:i])
+            ):
                 self.wrong.append(f"{self.path}:{at + 1}: ends with {status}: {printed[-3:]}")
                 continue
             self.compare(out, i, printed, at)
@@ -172,7 +177,9 @@ class Page:
                 self.console(first, end)
             elif language == "python":
                 after = todo[k + 1] if k + 1 < len(todo) else ("", 0, 0, {})
-                follows = after[0] == "text" and not any(s.strip() for s in self.lines[end + 1 : after[1] - 1])
+                follows = after[0] == "text" and not any(
+                    s.strip() for s in self.lines[end + 1 : after[1] - 1]
+                )
                 self.python(first, end, after[1:3] if follows else None)
             elif language not in ("text", "math", "{toctree"):
                 self.wrong.append(f"{self.path}:{first}: nobody runs this block of {language or 'code'}")
@@ -199,7 +206,10 @@ def main():
         ran += page.ran
         skipped += page.skipped
     print("\n".join(wrong))
-    print(f"{len(paths)} pages: {ran} commands and blocks ran, {skipped} blocks lack a program here, {len(wrong)} are wrong")
+    print(
+        f"{len(paths)} pages: {ran} commands and blocks ran, {skipped} blocks lack a program "
+        f"here, {len(wrong)} are wrong"
+    )
     sys.exit(bool(wrong))
 
 
