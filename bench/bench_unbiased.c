@@ -2,7 +2,7 @@
  * Are the estimates of kspec_unbiased() unbiased, and do their intervals cover? Matrices X = f L^(1/2) w and
  * Y = f M^(1/2) v with Gaussian f (rows), w and v (columns), whose every mean is known.
  *
- * usage: bench_unbiased [SEEDS [FIRST]]
+ * usage: bench_unbiased [SEEDS [FIRST [TIMES]]]      TIMES: the size of the matrices, times 40 x 50 and 40 x 30
  */
 #include "kspec.h"
 
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { P = 40, Q = 50, R = 30, D = 6, TRIALS = 2 };
+enum { D = 6, TRIALS = 2, TIMES_MOST = 8, SIZE_MOST = 50 * TIMES_MOST };
+static size_t P = 40, Q = 50, R = 30;
 static const double lambda[D] = {3, 2, 1.5, 1, 0.6, 0.4}, mu[D] = {0.5, 1, 2, 0, 1, 0};
 static const double NOISE = 1, OFFSET = 2;
 
@@ -21,7 +22,7 @@ typedef struct {
     int noise, offset, fixed;
     double truth;
     double sum, squares, se, bad;
-    int covered, count;
+    int covered, plain, count; /* plain: by 1.96 standard errors */
 } task;
 
 static double power(const double *x, const double *y, int n, int m) {
@@ -37,7 +38,7 @@ static void normal(uint64_t seed, uint64_t stream, size_t n, double *x) {
 /* X (P x cols) of this seed, stream and spectrum */
 static void make(uint64_t seed, const double *f, const double *spectrum, uint64_t columns, size_t cols,
                  const task *t, double trial, double *x) {
-    double w[D * Q], c[Q], e[P * Q];
+    static double w[D * SIZE_MOST], c[SIZE_MOST], e[SIZE_MOST * SIZE_MOST];
     normal(t->fixed ? 12345 : seed, columns, D * cols, w);
     normal(seed, columns + 100, cols, c);
     normal(seed, columns + 200 + (uint64_t)trial, P * cols, e);
@@ -51,7 +52,8 @@ static void make(uint64_t seed, const double *f, const double *spectrum, uint64_
 
 /* tr C^2 of the fixed columns' covariance C / Q */
 static double fixed_truth(void) {
-    double w[D * Q], s = 0;
+    static double w[D * SIZE_MOST];
+    double s = 0;
     normal(12345, 1, D * Q, w);
     for (size_t a = 0; a < Q; a++)
         for (size_t b = 0; b < Q; b++) {
@@ -65,6 +67,9 @@ static double fixed_truth(void) {
 int main(int argc, char **argv) {
     const int seeds = argc > 1 ? atoi(argv[1]) : 2000;
     const uint64_t first = argc > 2 ? (uint64_t)atoi(argv[2]) : 1;
+    const int times = argc > 3 ? atoi(argv[3]) : 1;
+    if (seeds < 2 || times < 1 || times > TIMES_MOST) return 2;
+    P *= (size_t)times, Q *= (size_t)times, R *= (size_t)times;
     const double l1 = power(lambda, mu, 1, 0), l2 = power(lambda, mu, 2, 0), l3 = power(lambda, mu, 3, 0),
                  lm = power(lambda, mu, 1, 1), l2m2 = power(lambda, mu, 2, 2);
     task tasks[] = {
@@ -82,7 +87,7 @@ int main(int argc, char **argv) {
         {.text = "X[i,a] Y[i,b] Y[j,b] X[j,c] X[k,c] Y[k,d] Y[l,d] X[l,a]", .truth = l2m2},
     };
     const size_t count = sizeof tasks / sizeof *tasks;
-    static double x[TRIALS][P * Q], y[TRIALS][P * R], f[P * D];
+    static double x[TRIALS][SIZE_MOST * SIZE_MOST], y[TRIALS][SIZE_MOST * SIZE_MOST], f[SIZE_MOST * D];
     for (int s = 0; s < seeds; s++)
         for (size_t k = 0; k < count; k++) {
             task *t = &tasks[k];
@@ -93,8 +98,8 @@ int main(int argc, char **argv) {
             for (int r = 0; r < TRIALS; r++) {
                 make(seed, f, lambda, 1, Q, t, r, x[r]);
                 make(seed, f, mu, 2, R, t, r, y[r]);
-                mx[r] = (kspec_matrix){x[r], P, Q, Q, 1};
-                my[r] = (kspec_matrix){y[r], P, R, R, 1};
+                mx[r] = (kspec_matrix){x[r], P, Q, (ptrdiff_t)Q, 1};
+                my[r] = (kspec_matrix){y[r], P, R, (ptrdiff_t)R, 1};
             }
             const kspec_operand of[2] = {{"X", mx, two ? TRIALS : 1}, {"Y", my, 1}};
             const kspec_unbiased_opts o = {
@@ -109,20 +114,22 @@ int main(int argc, char **argv) {
             t->squares += r->value * r->value;
             t->se += r->std_error * r->std_error;
             t->covered += r->ci_low <= t->truth && t->truth <= r->ci_high;
+            t->plain += fabs(r->value - t->truth) <= 1.96 * r->std_error;
             t->bad += r->ci_low > t->truth;
             t->count++;
             kspec_unbiased_free(r);
         }
-    printf("%-62s%10s%10s%7s%9s%9s%9s\n", "expression", "truth", "mean", "z", "SE/SD", "covered", "above");
+    printf("%-62s%10s%10s%7s%9s%9s%9s%11s\n", "expression", "truth", "mean", "z", "SE/SD", "covered", "above",
+           "1.96 SE");
     for (size_t k = 0; k < count; k++) {
         const task *t = &tasks[k];
         char name[100];
         const double n = t->count, mean = t->sum / n, sd = sqrt((t->squares - t->sum * mean) / (n - 1));
         snprintf(name, sizeof name, "%s%s%s", t->text, t->center ? ", centred" : "",
                  t->complete ? ", complete" : "");
-        printf("%-62s%10.5g%10.5g%7.2f%9.3f%8.1f%%%8.1f%%\n", name, t->truth, mean,
+        printf("%-62s%10.5g%10.5g%7.2f%9.3f%8.1f%%%8.1f%%%10.1f%%\n", name, t->truth, mean,
                (mean - t->truth) / (sd / sqrt(n)), sqrt(t->se / n) / sd, 100 * t->covered / n,
-               100 * t->bad / n);
+               100 * t->bad / n, 100 * t->plain / n);
     }
     return 0;
 }

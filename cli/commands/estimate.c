@@ -1,4 +1,4 @@
-#include "core/cli.h"
+#include "commands/groups.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,9 +9,11 @@ typedef struct {
     const char *center, *complete, *population, *same_cols;
     int no_stderr, explain, leave_one_out, splits, device;
     cli_labels labels;
+    cli_group_files groups;
 } estimate_args;
 
-#define ARG(field) offsetof(estimate_args, field)
+#define ARG(field)    offsetof(estimate_args, field)
+#define GROUPS(field) offsetof(estimate_args, groups.field)
 
 /* clang-format off */
 static const cli_choice sides[] = {{"rows", 1}, {"cols", 2}, {"both", 3}, {0}};
@@ -26,6 +28,10 @@ static const cli_option options[] = {
      "axes that are samples without replacement of N"},
     {"same-cols",     0, OPT_STRING, ARG(same_cols),     "NAMES",
      "matrices whose columns are the same features: X,Y"},
+    {"groups",        0, OPT_STRING, GROUPS(rows),       "FILE",
+     "labels of rows, one a line; rows of one label depend on each other, and never meet in a term"},
+    {"groups-column", 0, OPT_STRING, GROUPS(column),     "NAME",
+     "the same from a column of the table, which is then not a feature"},
     {"label",         0, OPT_LABEL,  ARG(labels),        "NAME",
      "the INPUTs that follow are trials of the matrix NAME; may be given again"},
     {"splits",        0, OPT_INT,    ARG(splits),        "R",
@@ -53,9 +59,12 @@ static json_t *axes_json(const output *u) {
         const kspec_unbiased_axis *x = u->r->axes[k];
         json_t *o = json_pack("{s:s, s:s, s:I, s:b}", "name", x->name, "sides", x->sides, "size",
                               (json_int_t)x->size, "centered", x->centered);
+        if (x->groups) json_object_set_new(o, "groups", json_integer((json_int_t)x->groups));
         cli_set_reals(o, (cli_member[]){{"population", x->population}, {"stderr", x->std_error}, {0}});
         if (u->a->leave_one_out)
-            json_object_set_new(o, "without", x->without ? cli_reals(x->without, x->size) : json_null());
+            json_object_set_new(o, "without",
+                                x->without ? cli_reals(x->without, x->groups ? x->groups : x->size)
+                                           : json_null());
         json_array_append_new(list, o);
     }
     return list;
@@ -99,6 +108,7 @@ static void print_table(FILE *f, const void *result) {
     for (size_t k = 0; k < r->axis_count; k++) {
         const kspec_unbiased_axis *x = r->axes[k];
         fprintf(f, "%zu %s%s", x->size, x->name, x->centered ? ", centred" : "");
+        if (x->groups) fprintf(f, ", in %zu groups", x->groups);
         if (x->population <= (double)x->size)
             fputs(", complete", f);
         else if (isfinite(x->population))
@@ -176,7 +186,23 @@ static int name_inputs(const estimate_args *a, named *n) {
     return EXIT_DONE;
 }
 
-static int estimate(const estimate_args *a, const char *expression, cli_recordings *of) {
+/* All matrices, and the labels of the rows that they share */
+static int read_all(const estimate_args *a, const cli_common *c, cli_recordings *of, cli_groups *groups) {
+    const cli_group_files *f = &a->groups;
+    if (of->count == 1 && (f->rows || f->column)) {
+        cli_common one = cli_of_recording(c, &of->at[0]);
+        return cli_read_grouped(&one, f, &of->at[0].data, groups);
+    }
+    if (f->column)
+        return cli_error(
+            EXIT_USAGE, "--groups-column is for one matrix, not %zu; give the labels by --groups", of->count);
+    int status = cli_recordings_read(c, of, 0);
+    if (!status && f->rows) status = cli_read_row_groups(c, f->rows, of->at[0].data->rows, &groups->rows);
+    return status;
+}
+
+static int estimate(const estimate_args *a, const char *expression, cli_recordings *of,
+                    const cli_groups *groups) {
     const cli_common *c = &a->common;
     kspec_operand *operands = calloc(of->count, sizeof *operands);
     kspec_matrix **views = calloc(of->count, sizeof *views);
@@ -198,6 +224,8 @@ static int estimate(const estimate_args *a, const char *expression, cli_recordin
                                       .complete = a->complete,
                                       .population = a->population,
                                       .same_cols = a->same_cols,
+                                      .row_groups = groups->rows ? groups->rows->of : NULL,
+                                      .row_group_count = groups->rows ? groups->rows->count : 0,
                                       .no_stderr = a->no_stderr,
                                       .explain = a->explain,
                                       .splits = a->splits,
@@ -227,12 +255,14 @@ static int run(void *args) {
     const estimate_args *a = args;
     named n = {0};
     cli_recordings of = {0};
+    cli_groups groups = {0};
     if (a->common.input_count < 2)
         return cli_error(EXIT_USAGE, "estimate takes an expression and matrices: \"X[i,a] X[j,a]\" X=x.npy");
     int status = name_inputs(a, &n);
     if (!status) status = cli_recordings_make(&n.c, &n.labels, 1, &of);
-    if (!status) status = cli_recordings_read(&n.c, &of, 0);
-    if (!status) status = estimate(a, a->common.inputs[0], &of);
+    if (!status) status = read_all(a, &n.c, &of, &groups);
+    if (!status) status = estimate(a, a->common.inputs[0], &of, &groups);
+    cli_groups_free(&groups);
     cli_recordings_free(&of);
     named_free(&n);
     return status;
@@ -243,7 +273,7 @@ const cli_command cmd_estimate = {
     .summary = "an unbiased estimate of any product of matrix entries, written as in einsum",
     .synopsis =
         "estimate EXPRESSION NAME=INPUT... [--center[=AXES]] [--complete AXES] [--population AXIS=N,...] "
-        "[--same-cols NAMES] [--splits R] [--no-stderr] [--explain] [OPTIONS]\n"
+        "[--same-cols NAMES] [--groups FILE] [--splits R] [--no-stderr] [--explain] [OPTIONS]\n"
         "estimate EXPRESSION --label NAME INPUT... [--label NAME INPUT...] [OPTIONS]",
     .description =
         "Estimates the mean of a product of matrix entries such as \"X[i,a] X[j,a] X[j,b] X[i,b]\" over all\n"

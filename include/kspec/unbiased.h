@@ -39,11 +39,17 @@ typedef struct {
     const char *complete;
     /* axes that are samples from a finite population, and its size: "i=1000,a=500" */
     const char *population;
-    const char *same_cols; /* matrices whose columns are the same features: "X,Y" */
-    int no_stderr;         /* 1: no leave-one-out estimates, which take several times as long */
-    int explain;           /* 1: the plan as text */
-    int splits;            /* of more than two trials; default 8 */
-    uint64_t seed;         /* of the splits */
+    /* Labels of the rows, of which only equality matters: rows with one label depend on each other. Distinct
+     * rows then are rows of different groups, each tuple of which counts once, and the interval leaves out a
+     * group at a time. Products of a sum, and what centring adds, are all means over the same tuples. For
+     * expressions of second order, with one kind of rows. */
+    const uint64_t *row_groups;
+    size_t row_group_count; /* how many labels */
+    const char *same_cols;  /* matrices whose columns are the same features: "X,Y" */
+    int no_stderr;          /* 1: no leave-one-out estimates, which take several times as long */
+    int explain;            /* 1: the plan as text */
+    int splits;             /* of more than two trials; default 8 */
+    uint64_t seed;          /* of the splits */
     int threads;
     kspec_progress progress;
     kspec_device device; /* where products are made */
@@ -56,8 +62,9 @@ typedef struct {
     size_t size;
     double population; /* infinite; the size of a finite one, or of a complete axis */
     int centered;
+    size_t groups;    /* in how many groups its indices come; 0: none */
     double std_error; /* the part of the standard error that comes from this axis */
-    /* the estimates without each index; NULL of a complete axis, and where there is no error bar */
+    /* the estimates without each index, or each group; NULL of a complete axis, and where there is no error bar */
     const double *without;
 } kspec_unbiased_axis;
 

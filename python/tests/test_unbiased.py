@@ -54,6 +54,59 @@ def test_named_matrices_trials_and_populations(pair):
     assert [a["population"] for a in n.axes][:2] == [20, 12]
 
 
+def test_sums_in_einsum_notation(pair):
+    x, _ = pair
+    u = kspec.unbiased("ia,ia - ia,ja", x, x, x, x)
+    assert u.value == pytest.approx(x.var(axis=0, ddof=1).mean(), rel=1e-12)
+    v = kspec.unbiased("1/2 ia,ia - 0.5 ia,ja", x, x, x, x)
+    assert v.value == pytest.approx(u.value / 2, rel=1e-12)
+    named = kspec.unbiased("X[i,a] X[i,a] - X[i,a] X[j,a]", {"X": x})
+    assert (named.value, named.stderr) == (u.value, u.stderr)
+    assert kspec.unbiased("-ia", x).value == pytest.approx(-x.mean())
+
+
+def test_groups(pair):
+    x, y = pair
+    labels = np.arange(20) // 2
+    u = kspec.unbiased("ia,ib,ja,jb", x, y, x, y, center="rows", groups=labels)
+    assert u.axes[0]["groups"] == 10 and len(u.axes[0]["without"]) == 10
+    xx = kspec.unbiased("ia,ib,ja,jb", x, x, x, x, center="rows", groups=labels)
+    yy = kspec.unbiased("ia,ib,ja,jb", y, y, y, y, center="rows", groups=[f"g{k}" for k in labels])
+    a = kspec.jackknife(lambda xy, xx, yy: xy / (xx * yy) ** 0.5, u, xx, yy)
+    c = kspec.compare(x, y, groups=labels)
+    assert a.value == pytest.approx(c.alignment, rel=1e-9)
+    assert a.stderr == pytest.approx(c.alignment_stderr, rel=1e-6)
+    with pytest.raises(kspec.ArgumentError, match="second order"):
+        kspec.unbiased("ia,ja,jb,kb,kc,ic", *[x] * 6, groups=labels)
+    alone = kspec.unbiased("ia,ib,ja,jb", x, x, x, x, center="rows")
+    with pytest.raises(ValueError, match="do not share the rows of .*groups is 10 and None"):
+        kspec.jackknife(lambda xy, xx: xy / xx, u, alone)
+
+
+def test_jackknife_links_axes(pair):
+    x, y = pair
+    xy, xx, yy = (kspec.unbiased("ia,ib,ja,jb", p, q, p, q) for p, q in ((x, y), (x, x), (y, y)))
+
+    def alignment(xy, xx, yy):
+        return xy / (xx * yy) ** 0.5
+
+    first = kspec.jackknife(alignment, xy, xx, yy)
+    last = kspec.jackknife(lambda xx, yy, xy: alignment(xy, xx, yy), xx, yy, xy)
+    assert last.stderr == pytest.approx(first.stderr, rel=1e-12)
+    # a view of the same entries is the same array; a copy is another, which nothing links to x
+    view = kspec.unbiased("ia,ib,ja,jb", *[x[:]] * 4)
+    copy = kspec.unbiased("ia,ib,ja,jb", *[x.copy()] * 4)
+    assert kspec.jackknife(lambda a, b: a - b, xx, view).stderr == pytest.approx(0, abs=1e-12)
+    assert kspec.jackknife(lambda a, b: a - b, xx, copy).stderr > xx.stderr
+    some = kspec.unbiased("ia,ja", x, x, population={"i": 40})
+    with pytest.raises(ValueError, match="population is"):
+        kspec.jackknife(lambda a, b: a / b, xx, some)
+    with pytest.raises(TypeError, match="argument 3 of jackknife is not a result of kspec.unbiased"):
+        kspec.jackknife(lambda a, b: a / b, xx, first)
+    bare = kspec.unbiased("ia,ja", x, x, stderr=False)
+    assert np.isnan(kspec.jackknife(lambda a, b: a / b, xx, bare).stderr)
+
+
 def test_bad_input(pair):
     x, y = pair
     with pytest.raises(ValueError, match="2 entries, and there are 1"):

@@ -24,6 +24,12 @@ static void remove_mean(double *x, size_t rows, size_t cols, int side) {
     }
 }
 
+/* out[i,g] = 1 where row i is in group g, else 0 */
+static void set_members(const ks_groups *g, double *out) {
+    memset(out, 0, ks_size(g->n, g->count) * sizeof *out);
+    for (size_t i = 0; i < g->n; i++) out[i * g->count + g->of[i]] = 1;
+}
+
 /* out = the mean of the trials order[first ... first+count-1] of a matrix, centred as its source is */
 static kspec_status mean_of(const ks_data *d, int source, const size_t *order, size_t first, size_t count,
                             double *out, kspec_error *err) {
@@ -64,6 +70,10 @@ kspec_status ks_data_make(ks_data *d, const ks_given *given, size_t count, ks_ar
     if (arena->failed) return ks_nomem(err, "a copy of the matrices", arena->failed);
     for (int s = 0; s < d->names->sources; s++) {
         const int g = d->names->source[s].given;
+        if (g == d->names->given) {
+            set_members(d->groups, d->matrix[s]);
+            continue;
+        }
         const size_t entries = given[g].size[0] * given[g].size[1];
         kspec_status st = mean_of(d, s, NULL, 0, 1, d->matrix[s], err);
         if (st) return st;
@@ -83,6 +93,7 @@ kspec_status ks_data_split(ks_data *d, size_t r, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     for (int s = 0; s < d->names->sources && !st; s++) {
         const int g = d->names->source[s].given, half = d->names->source[s].half;
+        if (g == d->names->given) continue;
         const size_t T = d->operands[g].ntrials;
         /* one order for all matrices with as many trials: noise that they share stays in one half */
         if (T > 2) ks_random_permutation(d->seed, ks_stream(KS_STREAM_SPLIT, r), T, d->order);

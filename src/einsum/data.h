@@ -7,9 +7,10 @@
 typedef struct {
     const kspec_operand *operands;
     const ks_names *names;
+    const ks_groups *groups; /* of the rows, or NULL */
     uint64_t seed;
     /* by matrix given: entries are divided by 2^exponent */
-    int exponent[KS_GIVEN];
+    int exponent[KS_GIVEN + 1];
     /* by source: dense */
     double *matrix[KS_SOURCES];
     size_t *order;

@@ -28,6 +28,10 @@ static void put(writer *w, const char *fmt, ...) {
 /* The k-th index of an axis in this line: its first name in the expression, with k primes */
 static const char *index_of(const writer *w, int axis, int k, char *out) {
     static const char primes[] = "''";
+    if (axis && axis == w->names->groups) {
+        snprintf(out, INDEX, "group%.*s", k, primes);
+        return out;
+    }
     snprintf(out, INDEX, "%.*s%.*s", w->names->letter[axis].length < 30 ? w->names->letter[axis].length : 30,
              w->text->text + w->names->letter[axis].at, k, primes);
     return out;

@@ -244,6 +244,56 @@ static kspec_status read_said(resolver *r) {
     return KSPEC_OK;
 }
 
+/* ---- groups of rows ---- */
+
+static kspec_status fail_groups(const resolver *r, kspec_status st) {
+    return ks_about(r->err, "row_groups", NULL, st);
+}
+
+/* The axis of all rows in the expression; 0 and a failure where there are two */
+static kspec_status find_rows(const resolver *r, int *rows) {
+    const ks_names *n = r->to;
+    *rows = -1;
+    for (int k = 0; k < 2 * r->count; k += 2) {
+        if (*rows >= 0 && r->axis[k] >= 0 && r->axis[k] != *rows)
+            return fail_groups(r, ks_formula_fail(r->text->text, n->letter[r->axis[k]].at, r->err,
+                                                  "groups are of one kind of rows, the %s; these are the %s",
+                                                  n->label[*rows], n->label[r->axis[k]]));
+        if (r->axis[k] >= 0) *rows = r->axis[k];
+    }
+    return KSPEC_OK;
+}
+
+/* Adds the axis of groups, and the matrix that says which row is in which. */
+static kspec_status add_groups(resolver *r) {
+    const ks_groups *g = r->said->groups;
+    ks_names *to = r->to;
+    int rows;
+    kspec_status st = g ? find_rows(r, &rows) : KSPEC_OK;
+    if (st || !g) return st;
+    ks_axis *a = &to->axis[rows];
+    if (g->n != a->size)
+        return fail_groups(r,
+                           ks_fail(r->err, KSPEC_E_ARG, "%zu labels of groups were given; there are %zu %s",
+                                   g->n, a->size, to->label[rows]));
+    if (isfinite(a->population))
+        return fail_groups(r, ks_fail(r->err, KSPEC_E_ARG,
+                                      "the %s come in groups, and cannot be complete or from a population",
+                                      to->label[rows]));
+    if (!g->of) return KSPEC_OK; /* each a group of its own */
+    if (to->axes == KS_SUM_AXES)
+        return fail_groups(r, ks_fail(r->err, KSPEC_E_ARG, "groups leave room for %d axes", KS_SUM_AXES - 1));
+    to->grouped = rows, to->groups = a->groups = to->axes++;
+    to->letter[to->groups] = to->letter[rows];
+    char label[KS_AXIS_LABEL] = "groups of the ";
+    strncat(label, to->label[rows], sizeof label - strlen(label) - 1);
+    memcpy(to->label[to->groups], label, sizeof label);
+    to->source[to->sources] = (ks_source){r->count, 0, {rows, to->groups}};
+    to->axis[to->groups] =
+        (ks_axis){.size = g->count, .population = INFINITY, .first = g->start, .member = to->sources++};
+    return KSPEC_OK;
+}
+
 /* ---- the graphs ---- */
 
 static int source_of(resolver *r, int given, int half) {
@@ -302,6 +352,7 @@ kspec_status ks_names_resolve(const ks_formula *text, const ks_given *given, siz
     if (count < 1 || count > KS_GIVEN)
         return ks_fail(err, KSPEC_E_ARG, "there are %zu matrices; 1 to %d are expected", count, KS_GIVEN);
     for (int k = 0; k < 2 * r.count; k++) r.same[k] = k;
+    out->given = r.count;
     kspec_status st = link_columns(&r);
     if (!st) st = link_axes(&r);
     if (!st) st = number_axes(&r);
@@ -319,5 +370,5 @@ kspec_status ks_names_resolve(const ks_formula *text, const ks_given *given, siz
         }
         out->monomial[out->monomials++] = m;
     }
-    return st;
+    return st ? st : add_groups(&r);
 }

@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/error.h"
+#include "einsum/tuples.h"
 
 #include <math.h>
 #include <string.h>
@@ -173,7 +174,7 @@ static ks_net split(const ks_net *g, const int *end, int ends, unsigned set, con
             const ks_axis *a = &axes[g->vertex[v].axis];
             at = to.n++;
             to.vertex[at] = (ks_vertex){g->vertex[v].axis,
-                                        ks_axis_complete(a)       ? KS_FREE
+                                        ks_axis_free(a)           ? KS_FREE
                                         : isfinite(a->population) ? KS_DRAWN
                                                                   : KS_DISTINCT,
                                         0};
@@ -205,39 +206,42 @@ static int indices(const ks_nets *nets, const ks_sum_term *t, int axis) {
 
 static ks_sum_shortage find_shortage(const ks_sum *drawn, const ks_nets *nets, const ks_axis *axes,
                                      int naxes) {
-    ks_sum_shortage s = {-1, 0};
+    ks_sum_shortage s = {-1, 0, 0};
     for (size_t k = 0; k < drawn->count; k++)
         for (int x = 0; x < naxes; x++) {
             int r = indices(nets, &drawn->term[k], x);
-            if (!ks_axis_complete(&axes[x]) && (size_t)r > axes[x].size && r > s.wanted)
-                s = (ks_sum_shortage){x, r};
+            if (!ks_axis_free(&axes[x]) && (size_t)r > axes[x].size && r > s.wanted)
+                s = (ks_sum_shortage){x, r, 0};
         }
     return s;
 }
 
+/* The number of tuples of r indices of an axis */
+static double tuples(const ks_axis *a, int r) {
+    if (a->groups) return 1; /* counted by the axis of the groups */
+    if (a->first) return ks_tuples(a->first, a->size, r);
+    return ks_axis_complete(a) ? pow((double)a->size, r) : falling((double)a->size, r);
+}
+
 /*
  * The means over distinct indices as sums: divided by the number of tuples. Without one index of axis k there
- * are (P-1)_r of them; a complete axis has P^r.
+ * are (P-1)_r of them; without a group, a number that the caller knows (ks_tuples_ratios).
  */
 static void set_weights(work *w, ks_sum *s, const ks_axis *axes, int naxes, int with_loo, ks_sum *to) {
     for (size_t k = 0; k < s->count; k++) {
         const ks_sum_term *t = &s->term[k];
         double weight[KS_SUM_WEIGHTS] = {t->weight[0]};
-        for (int x = 0; x < naxes; x++) {
-            int r = indices(w->nets, t, x);
-            double P = (double)axes[x].size;
-            weight[0] /= ks_axis_complete(&axes[x]) ? pow(P, r) : falling(P, r);
-        }
+        for (int x = 0; x < naxes; x++) weight[0] /= tuples(&axes[x], indices(w->nets, t, x));
         for (int x = 0; x < naxes && with_loo; x++) {
             double P = (double)axes[x].size;
             int r = indices(w->nets, t, x);
-            weight[1 + x] = ks_axis_complete(&axes[x]) ? weight[0] : weight[0] * P / (P - r);
+            weight[1 + x] = ks_axis_free(&axes[x]) || axes[x].first ? weight[0] : weight[0] * P / (P - r);
         }
         ks_net whole = {0};
         for (int p = 0; p < KS_NET_LINKS && t->part[p]; p++)
             ks_net_append(&whole, ks_nets_at(w->nets, t->part[p]));
         for (int v = 0; v < whole.n && with_loo; v++)
-            whole.vertex[v].positions = !ks_axis_complete(&axes[whole.vertex[v].axis]);
+            whole.vertex[v].positions = !ks_axis_free(&axes[whole.vertex[v].axis]);
         uint32_t part[KS_NET_LINKS] = {0};
         ks_nets_parts(w->nets, &whole, part, &w->failed);
         ks_sum_add(to, part, weight, 1, &w->failed);
@@ -275,17 +279,57 @@ static kspec_status centre(work *w, const ks_monomial *m, size_t count, const ks
     return KSPEC_OK;
 }
 
-kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, const ks_axis *axes, int naxes,
-                           int with_loo, ks_nets *nets, ks_sum *out, ks_sum_shortage *shortage,
-                           kspec_error *err) {
+/* ---- groups ---- */
+
+static void tie(const ks_axis *axes, int x, ks_net *net, int v) {
+    const int group = axes[x].groups;
+    net->vertex[net->n] = (ks_vertex){(uint8_t)group, KS_DISTINCT, 0};
+    net->link[net->links++] = (ks_link){(uint8_t)axes[group].member, (uint8_t)v, net->n++};
+}
+
+/* Ties each index of axis x to a group, in all terms as many. Returns 0 where a graph is too big. */
+static int tie_all(work *w, const ks_sum *s, ks_axis *axes, int x, ks_sum *to) {
+    int most = 0;
+    for (size_t k = 0; k < s->count; k++) {
+        const int r = indices(w->nets, &s->term[k], x);
+        most = r > most ? r : most;
+    }
+    axes[axes[x].groups].together = most;
+    for (size_t k = 0; k < s->count && !w->failed; k++) {
+        const ks_sum_term *t = &s->term[k];
+        ks_net whole = {0};
+        for (int p = 0; p < KS_NET_LINKS && t->part[p]; p++)
+            ks_net_append(&whole, ks_nets_at(w->nets, t->part[p]));
+        if (whole.links + most > KS_NET_LINKS) return 0;
+        for (int r = indices(w->nets, t, x); r < most; r++)
+            whole.vertex[whole.n++] = (ks_vertex){(uint8_t)x, KS_FREE, 0};
+        for (int v = 0, n = whole.n; v < n; v++)
+            if (whole.vertex[v].axis == x) tie(axes, x, &whole, v);
+        uint32_t part[KS_NET_LINKS] = {0};
+        ks_nets_parts(w->nets, &whole, part, &w->failed);
+        ks_sum_add(to, part, t->weight, 1, &w->failed);
+    }
+    return 1;
+}
+
+kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, ks_axis *axes, int naxes, int with_loo,
+                           ks_nets *nets, ks_sum *out, ks_sum_shortage *shortage, kspec_error *err) {
     ks_sum centred = {0}, drawn = {0}, weighted = {0};
     work w = {.nets = nets};
-    *shortage = (ks_sum_shortage){-1, 0};
+    *shortage = (ks_sum_shortage){-1, 0, 0};
     kspec_status st = centre(&w, monomials, count, axes, &centred, err);
     if (!st && !centred.count) st = ks_fail(err, KSPEC_E_ARG, "the expression is zero, whatever the data");
-    if (!st) st = take_all(&w, &centred, KS_DRAWN, axes, &drawn, err);
-    *shortage = find_shortage(&drawn, nets, axes, naxes);
-    if (shortage->axis < 0 && !st) {
+    for (int x = 0; x < naxes && !st && !shortage->big; x++) {
+        ks_sum tied = {0};
+        if (!axes[x].groups) continue;
+        shortage->big = !tie_all(&w, &centred, axes, x, &tied);
+        ks_sum_free(&centred);
+        centred = tied;
+        if (w.failed) st = ks_nomem(err, "the plan", w.failed);
+    }
+    if (!st && !shortage->big) st = take_all(&w, &centred, KS_DRAWN, axes, &drawn, err);
+    if (!shortage->big) *shortage = find_shortage(&drawn, nets, axes, naxes);
+    if (shortage->axis < 0 && !shortage->big && !st) {
         set_weights(&w, &drawn, axes, naxes, with_loo, &weighted);
         st = w.failed ? ks_nomem(err, "the plan", w.failed)
                       : take_all(&w, &weighted, KS_DISTINCT, axes, out, err);

@@ -12,6 +12,7 @@
 #include "einsum/explain.h"
 #include "einsum/interval.h"
 #include "einsum/run.h"
+#include "einsum/tuples.h"
 #include "linalg/linalg.h"
 
 #include <float.h>
@@ -27,7 +28,10 @@ typedef struct {
     kspec_unbiased_opts o;
     const kspec_operand *operands;
     size_t count;
-    ks_given given[KS_GIVEN];
+    ks_given given[KS_GIVEN + 1];
+    ks_groups groups;
+    /* of each group, the tuples of all rows over those without it */
+    double *ratio;
     ks_formula text;
     ks_names names;
     ks_data data;
@@ -109,9 +113,33 @@ static kspec_status list_graphs(job *j, kspec_error *err) {
 
 static kspec_status fail_short(const job *j, ks_sum_shortage s, kspec_error *err) {
     const ks_axis *a = &j->names.axis[s.axis];
+    const int centred = a->centred || (a->first && j->names.axis[j->names.grouped].centred);
     return ks_formula_fail(j->text.text, j->names.letter[s.axis].at, err,
-                           "%d distinct indices of the %s are needed%s; there are %zu", s.wanted,
-                           j->names.label[s.axis], a->centred ? " where they are centred" : "", a->size);
+                           "%d %s%s are needed%s; there are %zu", s.wanted,
+                           a->first ? "" : "distinct indices of the ", j->names.label[s.axis],
+                           centred ? " where they are centred" : "", a->size);
+}
+
+/* What cannot be done with groups: the third distinct row of a product, or an entry of one that has too many */
+static kspec_status fail_groups(const job *j, kspec_error *err) {
+    const char *rows = j->names.label[j->names.grouped];
+    for (int p = 0; p < j->text.terms; p++) {
+        const ks_formula_term *t = &j->text.term[p];
+        unsigned long long seen = 0;
+        for (int k = 0; k < t->count; k++)
+            for (int s = 0; s < 2; s++) {
+                const int index = t->factor[k].index[s];
+                if (j->names.index_axis[index] != j->names.grouped) continue;
+                seen |= 1ull << index;
+                if (__builtin_popcountll(seen) == 3 || k == 4)
+                    return ks_formula_fail(
+                        j->text.text, t->factor[k].name[s].at, err,
+                        "rows in groups have expressions of second order: products of up to 4 entries with "
+                        "2 distinct indices of the %s",
+                        rows);
+            }
+    }
+    return ks_fail(err, KSPEC_E_ARG, "groups of the %s need more than matrix products", rows);
 }
 
 /* The indices that cannot be summed over one after the other, by their axes */
@@ -121,6 +149,7 @@ static kspec_status fail_stuck(const job *j, kspec_error *err) {
     size_t used = 0;
     int count[KS_SUM_AXES] = {0};
     for (int v = 0; v < g->n; v++) count[g->vertex[v].axis] += j->stuck.vertices >> v & 1;
+    if (count[j->names.groups] && j->names.groups) return fail_groups(j, err);
     for (int x = 0, any = 0; x < j->names.axes; x++)
         if (count[x] && used < sizeof list)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%d of the %s", any++ ? " and " : "",
@@ -138,23 +167,36 @@ static kspec_status expand(job *j, kspec_error *err) {
     ks_sum_free(&j->sum);
     kspec_status st = ks_sum_expand(j->names.monomial, (size_t)j->names.monomials, j->names.axis,
                                     j->names.axes, j->with_loo, &j->nets, &j->sum, &shortage, err);
+    if (!st && shortage.big) return fail_groups(j, err);
     return !st && shortage.axis >= 0 ? fail_short(j, shortage, err) : st;
 }
 
 /* Does leaving one index out leave enough of each axis? Otherwise its weights are not finite. */
 static int can_leave_out(const job *j) {
     int sampled = 0;
-    for (int x = 0; x < j->names.axes; x++) sampled |= !ks_axis_complete(&j->names.axis[x]);
+    for (int x = 0; x < j->names.axes; x++) sampled |= !ks_axis_free(&j->names.axis[x]);
+    for (size_t g = 0; g < j->groups.count && j->ratio; g++)
+        if (!isfinite(j->ratio[g])) return 0;
     for (size_t k = 0; k < j->sum.count && sampled; k++)
         for (int x = 0; x < KS_SUM_WEIGHTS; x++)
             if (!isfinite(j->sum.term[k].weight[x])) return 0;
     return sampled;
 }
 
+static kspec_status count_tuples(job *j, kspec_error *err) {
+    const ks_axis *a = &j->names.axis[j->names.groups];
+    size_t failed = 0;
+    j->ratio = ks_arena_alloc(&j->arena, a->size, sizeof *j->ratio);
+    if (!j->ratio || !ks_tuples_ratios(a->first, a->size, a->together, j->ratio, &failed))
+        return ks_nomem(err, "the plan", failed + j->arena.failed);
+    return KSPEC_OK;
+}
+
 static kspec_status make_plan(job *j, kspec_error *err) {
     const double start = ks_now();
     j->with_loo = !j->o.no_stderr;
     kspec_status st = expand(j, err);
+    if (!st && j->names.groups) st = count_tuples(j, err);
     if (!st && j->with_loo && !can_leave_out(j)) {
         j->with_loo = 0;
         st = expand(j, err);
@@ -237,7 +279,9 @@ static kspec_status leave_out(job *j, ks_execution *e, double *const *without, d
         }
         if (e->dry || st) continue;
         const double less = total(j, e->graph, 1 + x, NULL), unit = factor[x] == 0 ? 1 : factor[x];
-        for (size_t i = 0; i < j->names.axis[x].size; i++) without[x][i] += less - unit * through[x][i];
+        const double *times = j->names.axis[x].first ? j->ratio : NULL;
+        for (size_t i = 0; i < j->names.axis[x].size; i++)
+            without[x][i] += (less - unit * through[x][i]) * (times ? times[i] : 1);
     }
     return st;
 }
@@ -261,17 +305,25 @@ static kspec_status execute(job *j, ks_execution *e, double *value, double *abs,
 static kspec_status make_axes(job *j, double **without, double **through, kspec_error *err) {
     kspec_unbiased_result *r = j->result;
     ks_arena *own = ks_result_arena(r);
-    r->axis_count = (size_t)j->names.axes;
+    r->axis_count = (size_t)(j->names.axes - (j->names.groups > 0));
     r->axes = ks_arena_list(own, r->axis_count, sizeof **r->axes);
-    for (int x = 0; x < j->names.axes && r->axes; x++) {
-        const ks_axis *a = &j->names.axis[x];
+    for (int x = 0; x < (int)r->axis_count && r->axes; x++) {
+        /* rows in groups are left out by group */
+        const int of = j->names.axis[x].groups ? j->names.groups : x;
+        const ks_axis *a = &j->names.axis[x], *left = &j->names.axis[of];
         char *name = ks_arena_alloc(own, 2, KS_AXIS_LABEL), *sides = name ? name + KS_AXIS_LABEL : NULL;
         if (name) memcpy(name, j->names.label[x], KS_AXIS_LABEL);
         if (name) memcpy(sides, j->names.sides[x], KS_AXIS_LABEL);
-        *r->axes[x] = (kspec_unbiased_axis){name, sides, a->size, a->population, a->centred, NAN, NULL};
+        *r->axes[x] = (kspec_unbiased_axis){.name = name,
+                                            .sides = sides,
+                                            .size = a->size,
+                                            .population = a->population,
+                                            .centered = a->centred,
+                                            .groups = of == x ? 0 : left->size,
+                                            .std_error = NAN};
         if (!j->with_loo || ks_axis_complete(a)) continue;
-        r->axes[x]->without = without[x] = ks_arena_zalloc(own, a->size, sizeof(double));
-        through[x] = ks_arena_alloc(&j->arena, a->size, sizeof(double));
+        r->axes[x]->without = without[of] = ks_arena_zalloc(own, left->size, sizeof(double));
+        through[of] = ks_arena_alloc(&j->arena, left->size, sizeof(double));
     }
     if (own->failed) return ks_nomem(err, "the result", own->failed);
     return j->arena.failed ? ks_nomem(err, "the result", j->arena.failed) : KSPEC_OK;
@@ -303,7 +355,8 @@ static kspec_status finish(job *j, double value, double abs, double **without, k
         const ks_axis *a = &j->names.axis[x];
         if (!without[x]) continue;
         for (size_t i = 0; i < a->size; i++) without[x][i] = ldexp(without[x][i] / splits, j->exponent);
-        list[count] = without[x], size[count] = a->size, of[count] = x, all += a->size;
+        list[count] = without[x], size[count] = a->size, all += a->size;
+        of[count] = a->first ? j->names.grouped : x;
         share[count++] = isfinite(a->population) ? 1 - (double)a->size / a->population : 1;
     }
     double *room = ks_arena_alloc(&j->arena, all, sizeof *room);
@@ -388,12 +441,18 @@ static kspec_status prepare(job *j, const char *expression, kspec_error *err) {
     if (!st) st = check_operands(j, err);
     if (!st) st = ks_formula_parse(expression, &j->text, err);
     if (!st) {
-        const ks_said said = {j->o.center, j->o.complete, j->o.population, j->o.same_cols};
+        st = ks_groups_make(&j->groups, j->o.row_groups, j->o.row_group_count, "row", &j->arena, err);
+        if (st) ks_about(err, "row_groups", NULL, st);
+    }
+    if (!st) {
+        const ks_said said = {j->o.center, j->o.complete, j->o.population, j->o.same_cols,
+                              j->o.row_groups ? &j->groups : NULL};
         st = ks_names_resolve(&j->text, j->given, j->count, &said, &j->names, err);
     }
     if (!st && j->o.splits < 0) st = ks_fail(err, KSPEC_E_ARG, "splits %d is negative", j->o.splits);
     if (!j->o.splits) j->o.splits = SPLITS;
-    j->data = (ks_data){.operands = j->operands, .names = &j->names, .seed = j->o.seed};
+    j->data = (ks_data){.operands = j->operands, .names = &j->names, .groups = &j->groups, .seed = j->o.seed};
+    j->given[j->count] = (ks_given){"in", 1, {j->groups.n, j->groups.count}};
     if (!st) st = ks_data_make(&j->data, j->given, j->count, &j->arena, err);
     if (!st) scale(j);
     return st ? st : make_plan(j, err);

@@ -60,6 +60,33 @@ expect_json 'j["splits"] == 3'
 expect_status 0 kspec estimate "X1[i,a] X2[i,a]" --label X x.npy x.npy --json --no-stderr
 expect_json 'close(j["value"], json.load(open("plain"))["mean"], 1e-12) and j["stderr"] is None'
 
+# rows in groups: as dimension and compare have it, a group left out at a time; labels as a file or a column
+py 'r = np.random.default_rng(8); g = np.repeat(np.arange(8), [1, 2, 3, 4, 2, 3, 5, 4])
+f = r.normal(size=(8, 3))[g] + 0.3 * r.normal(size=(24, 3)); x = f @ r.normal(size=(3, 9)) + 0.5
+np.save("gx.npy", x); np.save("gy.npy", f @ r.normal(size=(3, 7)))
+np.savetxt("g.txt", g, "bin%d"); np.savetxt("few.txt", g[:20], "%d")
+np.savetxt("t.csv", np.c_[g, x], "%.17g", ",", header="g," + ",".join("abcdefhij"), comments="")'
+expect_status 0 kspec dimension gx.npy --groups g.txt --json
+cp "$out" m.json
+expect_status 0 kspec estimate "$m2" X=gx.npy --groups g.txt --center --json --leave-one-out
+cp "$out" g.json
+expect_json 'close(j["value"], json.load(open("m.json"))["second_moment"], 1e-10)'
+expect_json 'j["axes"][0]["groups"] == 8 and [len(a["without"]) for a in j["axes"]] == [8, 9]'
+expect_status 0 kspec estimate "$m2" X=t.csv --groups-column g --center --json
+expect_json 'all(close(j[k], json.load(open("g.json"))[k], 1e-10) for k in ("value", "stderr", "ci_low"))'
+expect_status 0 kspec compare gx.npy gy.npy --groups g.txt --json
+cp "$out" m.json
+for pair in X,Y X,X Y,Y; do
+    expect_status 0 kspec estimate "${pair%,*}[i,a] ${pair#*,}[i,b] ${pair%,*}[j,a] ${pair#*,}[j,b]" \
+        X=gx.npy Y=gy.npy --groups g.txt --center --json
+    cp "$out" "$pair.json"
+done
+expect_json 'close(json.load(open("X,Y.json"))["value"] / (json.load(open("X,X.json"))["value"] * j["value"]) ** 0.5,
+             json.load(open("m.json"))["alignment"], 1e-9)'
+expect_status 0 kspec estimate "$m2" X=gx.npy --groups g.txt --explain
+expect_stdout '^24 rows of X \(i, j\), in 8 groups: std\. error '
+expect_stdout ' in\[i,group\]'
+
 # the shared dimension of compare: 3 of 10 dimensions, by two expressions
 py 'r = np.random.default_rng(2); s, p, q = (r.normal(size=(36, k)) for k in (3, 7, 7))
 a, b = np.c_[s, p] @ r.normal(size=(10, 60)), np.c_[s, q] @ r.normal(size=(10, 60))
@@ -120,4 +147,15 @@ expect_error 2 "'Q' is not one of the matrices" kspec estimate "X[i,a]" X=x.npy 
 expect_error 2 'X has 9 columns and Y has 7' kspec estimate "X[i,a] Y[i,b]" X=x.npy Y=y.npy --same-cols X,Y
 expect_error 2 'is not NAME=INPUT' kspec estimate "X[i,a]" x.npy
 expect_error 2 'takes an expression and matrices' kspec estimate "X[i,a]"
+expect_error 2 '>>> k,b\] X\[k,c\] X\[i,c\]: rows in groups have expressions of second order: products of up to 4' \
+    kspec estimate "X[i,a] X[j,a] X[j,b] X[k,b] X[k,c] X[i,c]" X=gx.npy --groups g.txt
+expect_error 2 '>>> j,b\]: groups are of one kind of rows, the rows of X \(i\); these are the rows of Y \(j\)' \
+    kspec estimate "X[i,a] Y[j,b]" X=gx.npy Y=gy.npy --groups g.txt
+expect_error 3 'few.txt has 20 labels, the matrix has 24 rows' kspec estimate "$m2" X=gx.npy --groups few.txt
+expect_error 2 'come in groups, and cannot be complete' \
+    kspec estimate "$m2" X=gx.npy --groups g.txt --complete i
+expect_error 2 ': 4 groups of the rows of X \(i, j\) are needed where they are centred; there are 3' \
+    kspec estimate "$m2" X=gx.npy --groups g.txt --select-rows 0-5 --center
+expect_error 2 '-groups-column is for one matrix, not 2' \
+    kspec estimate "X[i,a] Y[i,b]" X=t.csv Y=t.csv --groups-column g
 done_testing

@@ -23,19 +23,22 @@ typedef struct {
     /* of each factor, by rows; the same for all of a matrix but with trials */
     const int *data[EIN_FACTORS];
     int complete[EIN_AXES];
+    /* labels of rows, which then come from different groups, and how many rows a tuple has at least; NULL */
+    const uint64_t *group;
+    int together;
 } ein_data;
 
 static inline int ein_axis(const ein_form *f, int k) { return 1 + f->matrix[k]; }
 
-/* All tuples of `count` indices of an axis, one after the other; for free() */
-static inline int8_t *ein_tuples(int count, int size, int complete, size_t *tuples) {
+/* All tuples of `count` indices of an axis, one after the other; for free(). label: NULL, or no two are equal */
+static inline int8_t *ein_tuples(int count, int size, int complete, const uint64_t *label, size_t *tuples) {
     size_t room = 1;
     for (int k = 0; k < count; k++) room *= (size_t)(complete ? size : size > k ? size - k : 0);
     int8_t *list = malloc(room * EIN_FACTORS + 1), at[EIN_FACTORS + 1] = {0};
     for (*tuples = 0; room;) {
         int fine = 1, k = 0;
         for (int i = 0; i < count && !complete; i++)
-            for (int j = 0; j < i; j++) fine &= at[i] != at[j];
+            for (int j = 0; j < i; j++) fine &= at[i] != at[j] && !(label && label[at[i]] == label[at[j]]);
         if (fine) memcpy(list + EIN_FACTORS * (*tuples)++, at, EIN_FACTORS);
         while (k < count && ++at[k] == size) at[k++] = 0;
         if (k == count) break;
@@ -48,8 +51,11 @@ static inline double ein_mean(const ein_form *f, const ein_data *d) {
     int8_t *list[EIN_AXES];
     size_t tuples[EIN_AXES];
     int64_t sum = 0;
-    for (int x = 0; x < EIN_AXES; x++)
-        list[x] = ein_tuples(f->indices[x], d->size[x], d->complete[x], &tuples[x]);
+    for (int x = 0; x < EIN_AXES; x++) {
+        const int more = x == 0 && d->together > f->indices[0];
+        list[x] = ein_tuples(more ? d->together : f->indices[x], d->size[x], d->complete[x],
+                             x ? NULL : d->group, &tuples[x]);
+    }
     for (size_t a = 0; a < tuples[0]; a++)
         for (size_t b = 0; b < tuples[1]; b++)
             for (size_t c = 0; c < tuples[2]; c++) {
@@ -71,7 +77,7 @@ static inline double ein_mean(const ein_form *f, const ein_data *d) {
  */
 static inline double ein_centred(const ein_form *f, const ein_data *d) {
     ein_form term[1 << EIN_FACTORS];
-    int weight[1 << EIN_FACTORS], terms = 0;
+    int weight[1 << EIN_FACTORS], terms = 0, most = 0;
     for (unsigned set = 0; set < 1u << f->factors; set++) {
         ein_form g = *f;
         int to[EIN_FACTORS], rows = 0, k = 0;
@@ -82,13 +88,16 @@ static inline double ein_centred(const ein_form *f, const ein_data *d) {
             g.row[e] = set >> e & 1 ? rows++ : *at;
         }
         g.indices[0] = rows;
+        most = rows > most ? rows : most;
         while (k < terms && memcmp(&term[k], &g, sizeof g) != 0) k++;
         if (k == terms) term[terms] = g, weight[terms++] = 0;
         weight[k] += __builtin_popcount(set) & 1 ? -1 : 1;
     }
     double sum = 0;
+    ein_data all = *d;
+    if (d->group) all.together = most;
     for (int k = 0; k < terms; k++)
-        if (weight[k]) sum += weight[k] * ein_mean(&term[k], d);
+        if (weight[k]) sum += weight[k] * ein_mean(&term[k], &all);
     return sum;
 }
 

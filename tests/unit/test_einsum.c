@@ -42,20 +42,30 @@ typedef struct {
     const char *center, *complete, *population;
     int skip_axis;
     size_t skip;
+    const uint64_t *groups; /* of the rows; skip then is the first row of one */
 } question;
+
+/* Is row i left out? */
+static int skipped(const question *q, size_t i) {
+    return q->skip_axis == 0 && (q->groups ? q->groups[i] == q->groups[q->skip] : i == q->skip);
+}
 
 static double ask(const question *q, int with_loo, kspec_unbiased_result **keep) {
     char text[TEXT];
     double without[2][2][EIN_SIZE * EIN_SIZE];
     kspec_matrix m[2][2];
     size_t size[3] = {q->size[0], q->size[1], q->size[2]};
-    if (q->skip_axis >= 0) size[q->skip_axis]--;
+    uint64_t labels[EIN_SIZE];
+    if (q->skip_axis > 0) size[q->skip_axis]--;
+    size[0] = 0;
+    for (size_t i = 0; i < q->size[0]; i++)
+        if (!skipped(q, i)) labels[size[0]++] = q->groups ? q->groups[i] : i;
     for (int k = 0; k < 2; k++)
         for (int t = 0; t < 2; t++) {
             double *to = without[k][t];
             for (size_t i = 0; i < q->size[0]; i++)
                 for (size_t a = 0; a < q->size[1 + k]; a++)
-                    if (!(q->skip_axis == 0 && i == q->skip) && !(q->skip_axis == 1 + k && a == q->skip))
+                    if (!skipped(q, i) && !(q->skip_axis == 1 + k && a == q->skip))
                         *to++ = q->n->as_double[k][t][i * q->size[1 + k] + a];
             m[k][t] = (kspec_matrix){without[k][t], size[0], size[1 + k], (ptrdiff_t)size[1 + k], 1};
         }
@@ -64,6 +74,8 @@ static double ask(const question *q, int with_loo, kspec_unbiased_result **keep)
                                       .center = q->center,
                                       .complete = q->complete,
                                       .population = q->population,
+                                      .row_groups = q->groups ? labels : NULL,
+                                      .row_group_count = size[0],
                                       .no_stderr = !with_loo,
                                       .threads = 1};
     kspec_unbiased_result *r = NULL;
@@ -80,7 +92,7 @@ static double ask(const question *q, int with_loo, kspec_unbiased_result **keep)
 }
 
 static double answer(const question *q) {
-    ein_data d = {.size = {(int)q->size[0], (int)q->size[1], (int)q->size[2]}};
+    ein_data d = {.size = {(int)q->size[0], (int)q->size[1], (int)q->size[2]}, .group = q->groups};
     if (q->complete) d.complete[1] = d.complete[2] = 1;
     double sum = 0;
     for (int order = 0; order < q->trials; order++) { /* halves in both orders */
@@ -105,12 +117,17 @@ static int compare(question q) {
         const kspec_unbiased_axis *a = r->axes[x];
         if (!a->without) continue;
         q.skip_axis = strstr(a->sides, "rows") ? 0 : strstr(a->sides, "X:cols") ? 1 : 2;
+        const uint64_t *label = q.skip_axis ? NULL : q.groups;
+        size_t left_out = 0;
         for (q.skip = 0; q.skip < a->size; q.skip++) {
-            const double less = ask(&q, 0, NULL);
-            CHECK_MSG(fabs(a->without[q.skip] - less) <= 1e-10 * (unit + fabs(less)),
-                      "%s without %zu of the %s: %.17g != %.17g", text, q.skip, a->name, a->without[q.skip],
-                      less);
+            int seen = 0;
+            for (size_t i = 0; i < q.skip && label; i++) seen |= label[i] == label[q.skip];
+            if (seen) continue; /* with its group */
+            const double less = ask(&q, 0, NULL), got_less = a->without[left_out++];
+            CHECK_MSG(fabs(got_less - less) <= 1e-10 * (unit + fabs(less)),
+                      "%s without %zu of the %s: %.17g != %.17g", text, q.skip, a->name, got_less, less);
         }
+        CHECK(left_out == (label ? a->groups : a->size));
     }
     kspec_unbiased_free(r);
     return 1;
@@ -124,7 +141,7 @@ static numbers data;
 /* A sample of 4 of 5 rows estimates the mean over all tuples of the 5, coincidences and all. */
 static void population(const ein_form *f) {
     char text[TEXT];
-    question q = {f, &data, 1, {5, COLS, OTHER}, NULL, NULL, "i=5", 0, 0};
+    question q = {f, &data, 1, {5, COLS, OTHER}, NULL, NULL, "i=5", 0, 0, NULL};
     double mean = 0;
     if (f->indices[0] > 4 || f->indices[1] > 4) return;
     for (q.skip = 0; q.skip < 5; q.skip++) mean += ask(&q, 0, NULL) / 5;
@@ -141,7 +158,7 @@ TEST(every_small_expression_of_one_matrix) {
     CHECK(ein_all(forms, FORMS + 1) == FORMS);
     for (int k = 0; k < FORMS; k++) {
         const ein_form *f = &forms[k];
-        const question q = {f, &data, 1, {ROWS, COLS, OTHER}, NULL, NULL, NULL, -1, 0};
+        const question q = {f, &data, 1, {ROWS, COLS, OTHER}, NULL, NULL, NULL, -1, 0, NULL};
         question other = q;
         plain += compare(q);
         other.complete = "cols";
@@ -156,6 +173,52 @@ TEST(every_small_expression_of_one_matrix) {
     }
     CHECK_MSG(plain == FORMS && complete == FORMS && trials == FORMS - 1 && centred == CENTRED, "%d %d %d %d",
               plain, complete, trials, centred);
+}
+
+/* ---- rows in groups ---- */
+
+static int distinct_labels(const uint64_t *label, size_t n) {
+    int count = 0;
+    for (size_t i = 0; i < n; i++) {
+        int seen = 0;
+        for (size_t j = 0; j < i; j++) seen |= label[i] == label[j];
+        count += !seen;
+    }
+    return count;
+}
+
+/* Does the library take this with groups? Then it is right. */
+static int compare_if_taken(question q) {
+    q.skip_axis = -1;
+    return isnan(ask(&q, 0, NULL)) ? 0 : compare(q);
+}
+
+TEST(rows_in_groups) {
+    /* 3 groups of 2, 3 and 1 rows; and 5 groups, since four rows of a centred product differ */
+    static const uint64_t few[EIN_SIZE] = {3, 8, 3, 1, 8, 8}, many[EIN_SIZE] = {3, 8, 3, 1, 4, 6};
+    int plain = 0, complete = 0, trials = 0, centred = 0, second = 0;
+    state = 11;
+    fill(&data);
+    CHECK(distinct_labels(few, ROWS) == 3 && distinct_labels(many, ROWS) == 5);
+    for (int k = 0; k < FORMS; k++) {
+        const ein_form *f = &forms[k];
+        const int order_2 = f->indices[0] <= 2 && f->factors <= 4;
+        question q = {f, &data, 1, {ROWS, COLS, OTHER}, NULL, NULL, NULL, -1, 0, few}, other = q;
+        const int taken = compare_if_taken(q);
+        CHECK_MSG(taken || !order_2, "form %d was refused", k);
+        plain += taken, second += order_2;
+        if (!order_2) continue;
+        other.complete = "cols";
+        complete += compare(other);
+        other = q;
+        other.trials = 2;
+        if (f->factors > 1) trials += compare(other);
+        other = q;
+        other.center = "rows", other.groups = many;
+        if (ein_can_centre(f)) centred += compare(other);
+    }
+    printf("groups: %d of %d expressions, %d of second order (%d centred)\n", plain, FORMS, second, centred);
+    CHECK(complete == second && trials == second - 1 && centred > 5 && plain >= second);
 }
 
 /* ---- sampled expressions of two matrices ---- */
@@ -199,7 +262,7 @@ TEST(sampled_expressions_of_two_matrices) {
         }
         if (both != 3 || !connected(&f)) continue;
         rename_indices(&f);
-        question q = {&f, &data, 1 + (done % 3 == 2), {ROWS, COLS, OTHER}, NULL, NULL, NULL, -1, 0};
+        question q = {&f, &data, 1 + (done % 3 == 2), {ROWS, COLS, OTHER}, NULL, NULL, NULL, -1, 0, NULL};
         if (done % 5 == 3) q.complete = "cols";
         if (ein_can_centre(&f) && done % 2) q.center = "rows", centred++;
         done += compare(q);
@@ -274,9 +337,88 @@ TEST(moments_dimension_and_compare_are_expressions) {
     }
 }
 
+/* The same with groups of rows: moments of all sizes of groups; centred, dimension and compare */
+TEST(groups_of_moments_dimension_and_compare_are_expressions) {
+    enum { P = 24, Q = 13, R = 9 };
+    static double x[P * Q], y[P * R];
+    uint64_t label[P];
+    kspec_error err;
+    kspec_random_normal(5, 0, 0, P * Q, x);
+    kspec_random_normal(5, 1, 0, P * R, y);
+    for (int k = 0; k < P * Q; k++) x[k] += 2 * cos(k / Q / 2) * (1 + k % 3);
+    for (int k = 0; k < P * R; k++) y[k] += x[(k / R) * Q + k % R];
+    for (uint64_t i = 0; i < P; i++)
+        label[i] = i < 6 ? 77 : i < 9 ? 5 : 100 + i / 2; /* of 6, 3, 1 and 2 rows */
+    const kspec_matrix X = {x, P, Q, Q, 1}, Y = {y, P, R, R, 1};
+    const kspec_operand of[2] = {{"X", &X, 1}, {"Y", &Y, 1}};
+    for (int centred = 0; centred < 2; centred++) {
+        static const char *const text[] = {"X[i,a] X[j,a] X[j,b] X[i,b]", "X[i,a] X[i,a] X[j,b] X[j,b]",
+                                           "X[i,a] Y[i,b] X[j,a] Y[j,b]", "Y[i,a] Y[j,a] Y[j,b] Y[i,b]"};
+        const kspec_center center = centred ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE;
+        const kspec_unbiased_opts o = {
+            .size = sizeof o, .center = centred ? "rows" : NULL, .row_groups = label, .row_group_count = P};
+        const kspec_moments_opts mo = {
+            .size = sizeof mo, .nmax = 2, .estimators = KSPEC_ESTIMATOR_EXACT, .row_groups = label};
+        const kspec_dimension_opts d_o = {.size = sizeof d_o, .center = center, .row_groups = label};
+        const kspec_compare_opts co = {.size = sizeof co, .center = center, .row_groups = label};
+        kspec_moments_result *m = NULL;
+        kspec_dimension_result *d = NULL;
+        kspec_compare_result *c = NULL;
+        kspec_unbiased_result *u[4] = {NULL};
+        for (int k = 0; k < 4; k++)
+            CHECK_MSG(!kspec_unbiased(text[k], of, 2, &o, &u[k], &err), "%s", err.msg);
+        CHECK(!kspec_moments(&X, 1, &mo, &m, &err) && !kspec_dimension(&X, 1, &d_o, &d, &err));
+        CHECK(!kspec_compare(&X, 1, &Y, 1, &co, &c, &err));
+        if (!u[3] || !d || !c || !m) return;
+        CHECK(u[0]->axes[0]->groups == d->groups && u[0]->axes[0]->size == P);
+        CHECK_MSG(fabs(u[0]->value - d->second_moment) <= 1e-10 * u[0]->value, "%.17g %.17g", u[0]->value,
+                  d->second_moment);
+        CHECK(fabs(u[1]->value - d->trace_squared) <= 1e-10 * u[1]->value);
+        const double alignment = u[2]->value / sqrt(u[0]->value * u[3]->value);
+        CHECK_MSG(fabs(alignment - c->alignment) <= 1e-9, "%.17g %.17g", alignment, c->alignment);
+        if (!centred) CHECK(fabs(u[0]->std_error - m->estimates[1]->std_error) <= 1e-9 * u[0]->std_error);
+        for (int k = 0; k < 4; k++) kspec_unbiased_free(u[k]);
+        kspec_moments_free(m);
+        kspec_dimension_free(d);
+        kspec_compare_free(c);
+    }
+}
+
+/* Centred, a constant that is added to a column changes nothing, whatever the sizes of groups. */
+TEST(offsets_change_nothing_with_groups) {
+    enum { P = 18, Q = 7 };
+    static double x[P * Q], shifted[P * Q];
+    uint64_t label[P];
+    kspec_random_normal(6, 0, 0, P * Q, x);
+    for (int k = 0; k < P * Q; k++) shifted[k] = x[k] + 3 * (k % Q);
+    for (uint64_t i = 0; i < P; i++) label[i] = i < 5 ? 0 : i < 8 ? 1 : i;
+    static const char *const text[] = {"X[i,a] X[j,a] X[j,b] X[i,b]", "X[i,a] X[i,a]",
+                                       "X[i,a] X[i,a] - X[i,a] X[j,a]"};
+    for (int k = 0; k < 3; k++) {
+        double value[2] = {NAN, NAN};
+        for (int s = 0; s < 2; s++) {
+            const kspec_matrix X = {s ? shifted : x, P, Q, Q, 1};
+            const kspec_unbiased_opts o = {.size = sizeof o,
+                                           .center = k < 2 ? "rows" : NULL, /* the third is by itself */
+                                           .row_groups = label,
+                                           .row_group_count = P};
+            kspec_unbiased_result *r = NULL;
+            kspec_error err;
+            CHECK_MSG(!kspec_unbiased(text[k], &(kspec_operand){"X", &X, 1}, 1, &o, &r, &err), "%s", err.msg);
+            if (r) value[s] = r->value;
+            kspec_unbiased_free(r);
+        }
+        CHECK_MSG(fabs(value[1] - value[0]) <= 1e-10 * fabs(value[0]), "%s: %.17g, shifted %.17g", text[k],
+                  value[0], value[1]);
+    }
+}
+
 int main(void) {
     RUN(every_small_expression_of_one_matrix);
+    RUN(rows_in_groups);
     RUN(sampled_expressions_of_two_matrices);
     RUN(moments_dimension_and_compare_are_expressions);
+    RUN(groups_of_moments_dimension_and_compare_are_expressions);
+    RUN(offsets_change_nothing_with_groups);
     return test_done();
 }
