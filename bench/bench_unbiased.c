@@ -2,7 +2,7 @@
  * Are the estimates of kspec_unbiased() unbiased, and do their intervals cover? Matrices X = f L^(1/2) w and
  * Y = f M^(1/2) v with Gaussian f (rows), w and v (columns), whose every mean is known.
  *
- * usage: bench_unbiased [SEEDS [FIRST [TIMES]]]      TIMES: the size of the matrices, times 40 x 50 and 40 x 30
+ * usage: bench_unbiased [SEEDS [FIRST [TIMES]]]      TIMES: matrices so many times as large
  */
 #include "kspec.h"
 

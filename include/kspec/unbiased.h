@@ -64,7 +64,7 @@ typedef struct {
     int centered;
     size_t groups;    /* in how many groups its indices come; 0: none */
     double std_error; /* the part of the standard error that comes from this axis */
-    /* the estimates without each index, or each group; NULL of a complete axis, and where there is no error bar */
+    /* the estimates without each index, or each group; NULL of a complete axis and without error bars */
     const double *without;
 } kspec_unbiased_axis;
 

@@ -35,7 +35,7 @@ _RULES: dict[str, Rule] = {
 
 
 def _named(subscripts: str, operands: Sequence[Any]) -> tuple[str, dict[str, Any]]:
-    """ "ia,ib - 2 ia,ja" and arrays as "A[i,a] B[i,b] - 2 A[i,a] A[j,a]" and its matrices; an array has one name"""
+    """ "ia,ib - ia,ja" and arrays as "A[i,a] B[i,b] - A[i,a] A[j,a]" and its matrices; an array has one name"""
     terms = [part.strip() for part in re.split(r"([+-])", subscripts)]
     count = sum(part.count(",") + 1 for part in terms if part not in ("", "+", "-"))
     if count != len(operands):
@@ -169,8 +169,8 @@ def _axes(estimates: Sequence[Estimate]) -> list[dict[str, Any]]:
                 if first.get(key) != other.get(key):
                     values = f"{first.get(key)} and {other.get(key)}"
                     raise ValueError(
-                        f"the estimates do not share the {first['name']}: {key} is {values}; make all of them "
-                        "from the same arrays with the same options"
+                        f"the estimates do not share the {first['name']}: {key} is {values}; make all of "
+                        "them from the same arrays with the same options"
                     )
     return axes
 

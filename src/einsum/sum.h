@@ -35,8 +35,8 @@ typedef struct {
     int centred;
     /* the axis of the groups that its indices come in, or 0: none */
     int groups;
-    /* of an axis of groups: where each begins in a list of all indices; the matrix that has 1 where an index is
-     * in a group, else 0; and, set by ks_sum_expand(), how many indices a tuple has */
+    /* of an axis of groups: where each begins in a list of all indices; the matrix that has 1 where an index
+     * is in a group, else 0; and, set by ks_sum_expand(), how many indices a tuple has */
     const size_t *first;
     int member, together;
 } ks_axis;
@@ -66,8 +66,8 @@ typedef struct {
  *  - an index that is drawn from N is a new one, or one of those drawn before with probability 1/N each;
  *  - an index v that differs from u_1 ... u_r is free, less the r graphs in which it is one of them:
  *    together these are the weights mu of the partitions (Moebius inversion), without a list of partitions.
- *  - indices in groups are free, and tied to distinct groups: X[i,a] becomes X[i,a] in[i,g], and g differs from
- *    all other groups. Terms with fewer indices get others that have no entries, so that all are means over
+ *  - indices in groups are free, and tied to distinct groups: X[i,a] becomes X[i,a] in[i,g], and g differs
+ *    from all other groups. Terms with fewer indices get others that have no entries, so that all are means over
  *    the same tuples, and a constant that centring removes is removed whatever the sizes of groups.
  * Graphs that are equal are merged after each index. with_loo: weight[1+k] is that of the estimates without
  * one index of axis k, and vertices keep their positions. A complete axis is centred beforehand, in the data.

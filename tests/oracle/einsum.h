@@ -30,7 +30,7 @@ typedef struct {
 
 static inline int ein_axis(const ein_form *f, int k) { return 1 + f->matrix[k]; }
 
-/* All tuples of `count` indices of an axis, one after the other; for free(). label: NULL, or no two are equal */
+/* All tuples of `count` indices of an axis, for free(). label: NULL, or no two are equal */
 static inline int8_t *ein_tuples(int count, int size, int complete, const uint64_t *label, size_t *tuples) {
     size_t room = 1;
     for (int k = 0; k < count; k++) room *= (size_t)(complete ? size : size > k ? size - k : 0);
