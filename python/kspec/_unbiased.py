@@ -35,7 +35,7 @@ _RULES: dict[str, Rule] = {
 
 
 def _named(subscripts: str, operands: Sequence[Any]) -> tuple[str, dict[str, Any]]:
-    """ "ia,ib - ia,ja" and arrays as "A[i,a] B[i,b] - A[i,a] A[j,a]" and its matrices; an array has one name"""
+    """ "ia,ib - ia,ja" and arrays as "A[i,a] B[i,b] - A[i,a] A[j,a]", and the array of each name"""
     terms = [part.strip() for part in re.split(r"([+-])", subscripts)]
     count = sum(part.count(",") + 1 for part in terms if part not in ("", "+", "-"))
     if count != len(operands):
@@ -156,7 +156,7 @@ def _axes(estimates: Sequence[Estimate]) -> list[dict[str, Any]]:
         if not hasattr(u, "_matrices"):
             raise TypeError(f"argument {k + 2} of jackknife is not a result of kspec.unbiased")
         for a in u.axes:
-            new = {"sides": _sides(u, a), "of": {k: a}}
+            new: dict[str, Any] = {"sides": _sides(u, a), "of": {k: a}}
             for old in [old for old in axes if old["sides"] & new["sides"]]:
                 new["sides"] |= old["sides"]
                 new["of"] = {**old["of"], **new["of"]}

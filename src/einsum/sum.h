@@ -67,8 +67,8 @@ typedef struct {
  *  - an index v that differs from u_1 ... u_r is free, less the r graphs in which it is one of them:
  *    together these are the weights mu of the partitions (Moebius inversion), without a list of partitions.
  *  - indices in groups are free, and tied to distinct groups: X[i,a] becomes X[i,a] in[i,g], and g differs
- *    from all other groups. Terms with fewer indices get others that have no entries, so that all are means over
- *    the same tuples, and a constant that centring removes is removed whatever the sizes of groups.
+ *    from all other groups. Terms with fewer indices get some that have no entries, so that all are means
+ *    over the same tuples, and a constant that centring removes is removed whatever the sizes of groups.
  * Graphs that are equal are merged after each index. with_loo: weight[1+k] is that of the estimates without
  * one index of axis k, and vertices keep their positions. A complete axis is centred beforehand, in the data.
  * A shortage is left to the caller, who knows names: *out then is empty.

@@ -81,8 +81,8 @@ for pair in X,Y X,X Y,Y; do
         X=gx.npy Y=gy.npy --groups g.txt --center --json
     cp "$out" "$pair.json"
 done
-expect_json 'close(json.load(open("X,Y.json"))["value"] ** 2 / json.load(open("X,X.json"))["value"] / j["value"],
-             json.load(open("m.json"))["alignment"] ** 2, 1e-9)'
+expect_json 'close(json.load(open("X,Y.json"))["value"] ** 2, json.load(open("m.json"))["alignment"] ** 2 *
+             json.load(open("X,X.json"))["value"] * j["value"], 1e-9)'
 expect_status 0 kspec estimate "$m2" X=gx.npy --groups g.txt --explain
 expect_stdout '^24 rows of X \(i, j\), in 8 groups: std\. error '
 expect_stdout ' in\[i,group\]'
