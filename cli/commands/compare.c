@@ -187,6 +187,7 @@ static void print_two(FILE *f, const output *u) {
         fputc('\n', f);
     }
     fputs("p is of the difference of logarithms, where both values are known to within a factor of e\n", f);
+    cli_left_out_print(f, c, r->doubts, r->doubt_count);
     cli_sampled_print(f, u->a->sampled, u->a->population_rows, u->a->population_cols);
     cli_device_print(f, &r->device);
 }

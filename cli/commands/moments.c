@@ -192,18 +192,6 @@ static void print_ratio(FILE *f, const kspec_moments_result *r) {
     fputc('\n', f);
 }
 
-/* Which order AUTO left out for its budget, where none was asked for: 0: none */
-static int left_out(const output *u) {
-    const kspec_moments_result *r = u->r;
-    const int next = r->count ? r->estimates[r->count - 1]->n + 1 : 0;
-    const size_t rows = (size_t)(r->center == KSPEC_CENTER_COLS ? next : 2 * next),
-                 cols = (size_t)(r->center == KSPEC_CENTER_ROWS ? next : 2 * next);
-    if (u->a->how.nmax || !next || r->center == KSPEC_CENTER_NONE || r->missing || r->groups || r->col_groups)
-        return 0;
-    return next <= (r->center == KSPEC_CENTER_BOTH ? 3 : 4) && u->d->rows >= rows && u->d->cols >= cols ? next
-                                                                                                        : 0;
-}
-
 static void print_table(FILE *f, const void *result) {
     const output *u = result;
     const kspec_moments_result *r = u->r;
@@ -218,8 +206,7 @@ static void print_table(FILE *f, const void *result) {
         if (k && r->estimates[k]->estimator != r->estimates[k - 1]->estimator) fputc('\n', f);
         print_estimate(f, u, r->estimates[k]);
     }
-    if (left_out(u))
-        fprintf(f, "\nm(%d) takes more than a few seconds: -n %d computes it\n", left_out(u), left_out(u));
+    cli_left_out_print(f, c, r->doubts, r->doubt_count);
     if (u->a->scale_free) print_scale_free(f, u);
     if (r->permutations > 1 || r->side == KSPEC_SIDE_TRANSPOSED)
         fprintf(f, "\n%s: %s matrix%s", ordered_name(r), side_name(r), r->permutations > 1 ? "" : "\n");

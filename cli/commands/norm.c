@@ -24,6 +24,7 @@ static const cli_choice methods[] = {
     {"nystrom",      KSPEC_NORM_METHOD_NYSTROM},
     {"rff-nystrom",  KSPEC_NORM_METHOD_RFF_NYSTROM},
     {"rff-debiased", KSPEC_NORM_METHOD_RFF_DEBIASED},
+    {"auto",         KSPEC_NORM_METHOD_AUTO},
     {0},
 };
 static const cli_choice kernels[] = {
@@ -44,7 +45,7 @@ static const cli_choice median[] = {{"median", 0}, {0}};
 static const cli_option options[] = {
     {"method",       0, OPT_SET,    ARG(methods),      "LIST",
      "eigen, power, lanczos, rff-power, nystrom, rff-nystrom, rff-debiased, separated by commas "
-     "(default lanczos,rff-debiased)", methods},
+     "(default auto: lanczos, rff-debiased or both, in a few seconds)", methods},
     {"sigma",        0, OPT_SIGMA,  ARG(sigma),        "S",
      "bandwidth of the kernel: a number, or median, of the distances (the default)", median},
     {"gamma",        0, OPT_DOUBLE, ARG(gamma),        "G",
@@ -93,10 +94,12 @@ static int check(norm_args *a) {
     const cli_common *c = &a->common;
     int scaled = cli_given(c, "sigma") || a->gamma > 0;
     const int debiased = a->frequencies == KSPEC_FREQUENCIES_IID && a->features != KSPEC_BLOCK_AUTO;
-    if (!a->methods)
-        a->methods = KSPEC_NORM_METHOD_LANCZOS | (a->gram    ? 0
-                                                  : debiased ? KSPEC_NORM_METHOD_RFF_DEBIASED
-                                                             : KSPEC_NORM_METHOD_RFF_POWER);
+    const int features = cli_given(c, "features") || cli_given(c, "frequencies") ||
+                         cli_given(c, "tolerance") || cli_given(c, "repeat") || cli_given(c, "draws");
+    if (!a->methods && (a->gram || !features)) a->methods = KSPEC_NORM_METHOD_AUTO;
+    if (!a->methods) /* what is said about features asks for them */
+        a->methods = KSPEC_NORM_METHOD_LANCZOS |
+                     (debiased ? KSPEC_NORM_METHOD_RFF_DEBIASED : KSPEC_NORM_METHOD_RFF_POWER);
     if (!a->gram && !scaled) a->sigma.median = 1;
     if (a->standardize + a->minmax + (a->unit != 0) > 1)
         return cli_error(EXIT_USAGE, "norm: only one of --standardize, --minmax and --unit can be given");
@@ -267,6 +270,7 @@ static void print_table(FILE *f, const void *result) {
     if (isfinite(r->expected_error))
         fprintf(f, "\n%zu features, for an expected error of rff-power of %.2g%%\n", chosen(r),
                 100 * r->expected_error);
+    cli_left_out_print(f, &a->common, r->doubts, r->doubt_count);
     if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "\nproducts and features on %s\n", r->device.name);
 }
 

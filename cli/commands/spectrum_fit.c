@@ -185,6 +185,7 @@ void spectrum_fit_print(FILE *f, const void *result) {
             r->fit->exponent_to, r->fit->exponent_unweighted, r->fit->exponent_unweighted_ci_low,
             r->fit->exponent_unweighted_ci_high);
     print_check(f, u);
+    cli_left_out_print(f, &u->a->common, r->doubts, r->doubt_count);
     fputc('\n', f);
     for (size_t k = 0; k < r->t_count; k++)
         if (isnan(r->effective_dimension[k]))

@@ -342,7 +342,9 @@ int cli_no_memory(void);
  * standard error. `where`, if any, is the name of the matrix concerned.
  */
 void cli_doubts(const cli_common *c, const char *where, kspec_doubt *const *doubts, size_t count);
-/* The same for the doubts in the JSON object of a command that ran inside this one */
+/* A line for each thing that was left out to save time, with the option that computes it */
+void cli_left_out_print(FILE *f, const cli_common *c, kspec_doubt *const *doubts, size_t count);
+/* The same as cli_doubts() for the doubts in the JSON object of a command that ran inside this one */
 void cli_doubts_of(const cli_common *c, const char *where, const json_t *object);
 /* Rows and columns without a value: told once there is a result, so that a failure stays one line. */
 void cli_doubts_of_missing(const cli_common *c, const kspec_dataset *d);

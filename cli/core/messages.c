@@ -33,22 +33,25 @@ int cli_error(int status, const char *fmt, ...) {
 }
 
 /* " (--select-cols 1-)": the flag of the library's option, if the command has one, and a value unless it has
- * been given */
-static void add_flag(const cli_common *c, const char *option, const char *setting, char *text, size_t size) {
+ * been given, or it is to be said always; "-n 4" for nmax */
+static void add_flag(const cli_common *c, const char *option, const char *setting, int always, char *text,
+                     size_t size) {
     char flag[64];
     snprintf(flag, sizeof flag, "%s", option);
     for (char *p = flag; *p; p++)
         if (*p == '_') *p = '-';
+    const int order = strcmp(flag, "nmax") == 0;
+    if (order) snprintf(flag, sizeof flag, "n");
     if (!c || !*flag || !cli_takes(c->command, flag)) return;
-    if (!setting || cli_given(c, flag)) setting = "";
+    if (!setting || (!always && cli_given(c, flag))) setting = "";
     size_t n = strlen(text);
-    snprintf(text + n, size - n, " (--%s%s%s)", flag, *setting ? " " : "", setting);
+    snprintf(text + n, size - n, " (%s%s%s%s)", order ? "-" : "--", flag, *setting ? " " : "", setting);
 }
 
 static int fail(int status, kspec_status st, const kspec_error *err) {
     char text[640];
     snprintf(text, sizeof text, "%s", err->msg[0] ? err->msg : kspec_status_name(st));
-    add_flag(cli_running(), err->option, err->setting, text, sizeof text);
+    add_flag(cli_running(), err->option, err->setting, 0, text, sizeof text);
     if (cli_hosted) cli_hosted->failed(cli_hosted->ctx, st);
     return cli_error(status, "%s", text);
 }
@@ -125,21 +128,38 @@ void cli_warn(const cli_common *c, const char *fmt, ...) {
     tell(c, json_pack("{s:s, s:s, s:o}", "code", "tool", "severity", "warning", "text", cli_string(text)));
 }
 
+static void doubt_text(const cli_common *c, const kspec_doubt *d, char *text, size_t size) {
+    kspec_doubt_text(d, text, size);
+    if (d->option) add_flag(c, d->option, d->setting, d->code == KSPEC_DOUBT_LEFT_OUT, text, size);
+}
+
 void cli_doubts(const cli_common *c, const char *where, kspec_doubt *const *doubts, size_t count) {
     static const char *const severities[] = {"note", "warning", "serious"};
     for (size_t k = 0; k < count; k++) {
         kspec_doubt d = *doubts[k];
         char text[640];
         if (where) d.where = where;
-        kspec_doubt_text(&d, text, sizeof text);
-        if (d.option) add_flag(c, d.option, d.setting, text, sizeof text);
+        doubt_text(c, &d, text, sizeof text);
         json_t *o = json_pack("{s:s, s:s, s:o}", "code", kspec_doubt_name(d.code), "severity",
                               severities[d.severity], "text", cli_string(text));
         if (d.where) json_object_set_new(o, "where", cli_string(d.where));
         if (d.what) json_object_set_new(o, "what", cli_string(d.what));
         if (d.option) json_object_set_new(o, "option", json_string(d.option));
+        if (d.option && d.setting) json_object_set_new(o, "setting", cli_string(d.setting));
         for (size_t i = 0; i < d.count; i++) json_object_set_new(o, d.names[i], cli_real(d.values[i]));
         tell(c, o);
+    }
+}
+
+void cli_left_out_print(FILE *f, const cli_common *c, kspec_doubt *const *doubts, size_t count) {
+    for (size_t k = 0, first = 1; k < count; k++) {
+        char text[640];
+        const kspec_doubt *d = doubts[k];
+        if (d->code != KSPEC_DOUBT_LEFT_OUT) continue;
+        if (first) fputc('\n', f);
+        first = 0;
+        doubt_text(c, d, text, sizeof text);
+        fprintf(f, "%s\n", text);
     }
 }
 

@@ -51,7 +51,10 @@ typedef enum {
     KSPEC_NORM_METHOD_NYSTROM = 1 << 4,     /* (n/r) |K_r| of r sampled rows, by Lanczos iteration */
     KSPEC_NORM_METHOD_RFF_NYSTROM = 1 << 5, /* (n/r) sigma_1(Z_r)^2 of r sampled rows */
     /* from unbiased moments of Z, with an interval: time n q^2, q <= 4096 */
-    KSPEC_NORM_METHOD_RFF_DEBIASED = 1 << 6
+    KSPEC_NORM_METHOD_RFF_DEBIASED = 1 << 6,
+    /* LANCZOS where it takes a few seconds of one core; RFF_DEBIASED where LANCZOS is left out, or takes
+     * longer. A note among the doubts names the one that is left out. Of a Gram matrix: LANCZOS. */
+    KSPEC_NORM_METHOD_AUTO = 1 << 7
 } kspec_norm_method;
 
 /* The method's name in the tool: "eigen", ... NULL for a value that is not one method. */

@@ -285,6 +285,9 @@ static const kind kinds[] = {
         "rounding may have moved the value by {rounding:2}, more than a tenth of its {what}: terms of the "
         "expression nearly cancel; centre axes whose mean is large",
         {"rounding"}, "center"},
+
+    [KSPEC_DOUBT_LEFT_OUT] = {NOTE, "left-out",
+        "left out to save time: {what}"},
 };
 /* clang-format on */
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -337,10 +340,18 @@ void ks_doubt_set(ks_doubts to, const char *setting) {
     if (own) d->setting = own;
 }
 
+void ks_doubt_left_out(ks_doubts to, const char *what, const char *option, const char *setting) {
+    ks_doubt(to, KSPEC_DOUBT_LEFT_OUT, NULL, what, 0);
+    if (setting) ks_doubt_set(to, setting);
+    const char *own = copy(to.arena, option);
+    if (own && last_of(to)) last_of(to)->option = own;
+}
+
 void ks_doubt_copy(ks_doubts to, const kspec_doubt *d) {
     ks_doubt_add(to, d->code, d->where, d->what, d->values);
     if (d->setting) ks_doubt_set(to, d->setting);
-    if (last_of(to)) last_of(to)->severity = d->severity;
+    const char *option = copy(to.arena, d->option);
+    if (last_of(to)) last_of(to)->severity = d->severity, last_of(to)->option = option;
 }
 
 /* ---- the sentence ---- */

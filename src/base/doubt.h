@@ -27,5 +27,8 @@ void ks_doubt_add(ks_doubts to, kspec_doubt_code code, const char *where, const 
 void ks_doubt_lower(ks_doubts to);
 void ks_doubt_set(ks_doubts to, const char *setting);
 
+/* Adds the note that `what` was left out to save time; the option with this setting computes it. */
+void ks_doubt_left_out(ks_doubts to, const char *what, const char *option, const char *setting);
+
 /* Adds a doubt of another result. */
 void ks_doubt_copy(ks_doubts to, const kspec_doubt *d);

@@ -6,6 +6,7 @@
 #include "checks/check.h"
 #include "dimension/alignment.h"
 #include "dimension/differences.h"
+#include "dimension/higher.h"
 #include "dimension/permuted.h"
 #include "dimension/shared.h"
 #include "linalg/linalg.h"
@@ -100,6 +101,13 @@ static kspec_status biased_alignment(job *j, const ks_run *run, double own, doub
 
 /* ---- doubts ---- */
 
+/* Orders above those of a call that asks for none, where both matrices have them */
+static void tell_left_out(const job *j, ks_doubts to) {
+    const int a = ks_higher_most(&j->first), b = ks_higher_most(&j->second), most = a < b ? a : b;
+    if (j->o.nmax || j->first.rows.of || j->second.rows.of) return;
+    ks_doubt_orders_left_out(to, 3, most);
+}
+
 static kspec_status add_doubts(job *j, kspec_compare_result *r, kspec_error *err) {
     const ks_doubts to = KS_DOUBTS(r);
     const char *first = j->o.name ? j->o.name : "the first matrix",
@@ -133,6 +141,7 @@ static kspec_status add_doubts(job *j, kspec_compare_result *r, kspec_error *err
                  0);
     else if (r->alignment_ci_low > 1)
         ks_doubt(to, KSPEC_DOUBT_ALIGNMENT_ABOVE_ONE, both, NULL, r->alignment);
+    tell_left_out(j, to);
     return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;
 }
 

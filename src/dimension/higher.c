@@ -6,20 +6,25 @@
 
 #include <math.h>
 
+int ks_higher_most(const ks_measured *m) {
+    /* exact takes n rows, or 2n where centred, and n columns; the jackknife one more */
+    const ks_trials *t = &m->trials;
+    const size_t sampled = (t->P - 1) / (ks_centred(t->center) ? 2 : 1),
+                 shorter = sampled < t->Q - 1 ? sampled : t->Q - 1;
+    return shorter < KS_HIGHER_MOST ? (int)shorter : KS_HIGHER_MOST;
+}
+
 /*
- * The plan of m(3) and m(4) by exact, as far as AUTO would have it, up to nmax; *last is how far, or 0.
+ * The plan of m(3) and m(4) by exact, as far as memory goes, up to nmax; *last is how far, or 0.
  * Call ks_tasks_free() afterwards.
  */
 static kspec_status plan_higher(const ks_higher *how, const ks_measured *m, kspec_moments_opts *o,
                                 ks_tasks *tasks, int *last, kspec_error *err) {
     const ks_trials *t = &m->trials;
-    /* exact takes n rows, or 2n where centred, and n columns; the jackknife one more */
-    size_t sampled = (t->P - 1) / (ks_centred(t->center) ? 2 : 1),
-           shorter = sampled < t->Q - 1 ? sampled : t->Q - 1;
-    int most = shorter < KS_HIGHER_MOST ? (int)shorter : KS_HIGHER_MOST;
+    const int most = ks_higher_most(m);
     *o = (kspec_moments_opts){.size = sizeof *o,
                               .nmax = how->nmax < most ? how->nmax : most,
-                              .estimators = KSPEC_ESTIMATOR_AUTO,
+                              .estimators = KSPEC_ESTIMATOR_AUTO | KSPEC_ESTIMATOR_EXACT, /* asked for */
                               .seed = how->seed,
                               .splits = how->splits,
                               .center = t->center,

@@ -1,4 +1,4 @@
-/* Moments above m(2) by exact, with every row and every column left out, where AUTO would have them. */
+/* Moments above m(2) by exact, with every row and every column left out. */
 #pragma once
 
 #include "moments/second.h"
@@ -16,12 +16,15 @@ typedef struct {
     int unit; /* of values: m(n) in 2^(2 n unit) */
 } ks_higher;
 
+/* The highest order that exact can give with every row and column left out, at most KS_HIGHER_MOST */
+int ks_higher_most(const ks_measured *m);
+
 /* Adds what they take. */
 kspec_status ks_higher_load(const ks_higher *how, const ks_measured *m, ks_load *l, kspec_error *err);
 
 /*
  * Sets of[n] for n = 3 ... *highest: 1 + P + Q numbers, from all, without each row, without each column.
- * Where rows or columns are too few, or the work too much, *highest is 2.
+ * Where rows or columns are too few, or memory is, *highest is 2.
  */
 kspec_status ks_higher_make(const ks_run *run, const ks_higher *how, const ks_measured *m,
                             double *of[1 + KS_HIGHER_MOST], int *highest, ks_arena *arena, kspec_error *err);

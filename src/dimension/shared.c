@@ -1,8 +1,10 @@
 #include "dimension/shared.h"
 
 #include "base/center.h"
+#include "base/doubt.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/result.h"
 #include "kspec/unbiased.h"
 #include "moments/jackknife.h"
 
@@ -74,7 +76,7 @@ kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi
     if (o->sampled == KSPEC_SAMPLED_COLS || o->population_rows || o->population_cols) return KSPEC_OK;
     if (P < needed || phi->cols < 3 || psi->cols < 3) return KSPEC_OK;
     kspec_status st = KSPEC_OK;
-    for (int k = 0; k < 2 && !st; k++) {
+    for (int k = 0; k < 2 && !st && !(k && isnan(made[0]->value)); k++) {
         char text[120];
         name_halves(plain[k], halves, text, sizeof text);
         const kspec_unbiased_opts opts = {.size = sizeof opts,
@@ -88,12 +90,19 @@ kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi
         st = kspec_unbiased(text, of, 2, &opts, &made[k], err);
     }
     /* too large a plan, or eighth powers beyond the largest double: all else of the comparison stands */
+    const int large =
+        st == KSPEC_E_ARG || (made[0] && isnan(made[0]->value)) || (made[1] && isnan(made[1]->value));
     if (st == KSPEC_E_ARG || st == KSPEC_E_NUMERIC) {
         ks_clear(err);
         st = KSPEC_OK;
     }
-    if (!st && made[0] && made[1] && !isnan(made[0]->value) && !isnan(made[1]->value))
+    if (large)
+        ks_doubt_left_out(KS_DOUBTS(r), "the shared dimension; unbiased einsums of its two sums give it",
+                          NULL, NULL);
+    else if (!st && made[0] && made[1])
         st = ratio(made[0], made[1], r, err);
     for (int k = 0; k < 2; k++) kspec_unbiased_free(made[k]);
+    if (!st && ks_result_arena(r)->failed)
+        st = ks_nomem(err, "the list of doubts", ks_result_arena(r)->failed);
     return st;
 }

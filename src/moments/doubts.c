@@ -56,6 +56,14 @@ void ks_doubt_dominated(ks_doubts to, const char *what, const ks_error_bar *bar,
     if (bar->degrees >= WARNED) ks_doubt_lower(to);
 }
 
+void ks_doubt_orders_left_out(ks_doubts to, int first, int last) {
+    char what[40], setting[12];
+    if (!first || last < first) return;
+    ks_print(what, sizeof what, first == last ? "m(%d)" : "m(%d) and m(%d)", first, last);
+    ks_print(setting, sizeof setting, "%d", last);
+    ks_doubt_left_out(to, what, "nmax", setting);
+}
+
 /* ---- moments ---- */
 
 /* The lowest order whose moment is too small for a double, though its root is not; 0: none */

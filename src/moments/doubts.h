@@ -17,6 +17,9 @@ typedef struct {
 /* Adds to the result's list: about the moments of a matrix of so many rows, and the dimension they give */
 void ks_doubt_moments(kspec_moments_result *r, size_t rows);
 
+/* The orders from `first` (0: none) to `last` were left out to save time. */
+void ks_doubt_orders_left_out(ks_doubts to, int first, int last);
+
 void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d);
 
 /* What was left out: rows first, or groups of them, then columns; turned: rows are columns */

@@ -462,7 +462,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         ks_jackknife_correlation(out->count, (const double *const *)j->loo, j->rows.count, j->cols.count,
                                  j->share, out->correlation);
     ks_run rest = ks_run_part(&j->run, fmin(1, done), 1);
-    if (!st) doubt_dominated(j, out);
+    if (!st) doubt_dominated(j, out), ks_doubt_orders_left_out(KS_DOUBTS(out), j->tasks.left_out, j->o.nmax);
     return st ? st : participation_ratio(j, &rest, out, err);
 }
 

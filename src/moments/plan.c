@@ -178,6 +178,8 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
         st = affordable(&least, tasks, (double)repeats, 1, &most, err);
     }
     if (st) return st;
+    if (!by_name && most > 0 && most < o->nmax && !(o->estimators & KSPEC_ESTIMATOR_NAIVE))
+        tasks->left_out = most + 1;
     if (weighted && (most == 0 || (must && most < o->nmax)))
         return ks_fail(err, KSPEC_E_NOMEM,
                        "exact: order %d on %zu x %zu exceeds the %.1f MB that are available", most + 1,

@@ -25,6 +25,8 @@ typedef struct {
     int count;
     /* path runs on the transpose */
     int transposed;
+    /* an order that AUTO left out to stay within its budget, and nothing else gives; 0: none */
+    int left_out;
     /* exact is made by pairs of columns (pairs/pairs.h), up to order 2 */
     int pairs;
     /* the GPU that was asked for by name, whose memory counts; NULL: none was */

@@ -8,6 +8,23 @@
 
 static const unsigned ALL = (KSPEC_NORM_METHOD_RFF_DEBIASED << 1) - 1;
 
+/*
+ * What AUTO stands for, of p columns, in multiply-adds. A core does some 4e10 a second. Lanczos takes about 5
+ * products with K, which is made anew for each where it does not fit into memory. The moments of q features
+ * take 700 q^3 beside what is linear in n (measured: 0.33 s at q = 256).
+ */
+unsigned ks_norm_auto(const kspec_norm_opts *o, size_t rows, size_t p) {
+    enum { PRODUCTS = 5, FUNCTION = 20 /* an exponential or a cosine, in multiply-adds */ };
+    const double BUDGET = 1e11, n = (double)rows, q = (double)(o->features ? o->features : 256);
+    const double memory = o->memory ? (double)o->memory : 0x1p30, each = (double)p + FUNCTION;
+    const double exact =
+        n * n / 2 * each * (n * n * sizeof(double) > memory ? PRODUCTS : 1) + PRODUCTS * n * n;
+    const double approximate = n * q * (each + q / 2) + 700 * q * q * q;
+    if (o->gram) return KSPEC_NORM_METHOD_LANCZOS;
+    return (exact <= BUDGET || exact <= approximate ? KSPEC_NORM_METHOD_LANCZOS : 0U) |
+           (exact > BUDGET || approximate <= exact ? KSPEC_NORM_METHOD_RFF_DEBIASED : 0U);
+}
+
 /* The numbers of features, samples, updates and draws */
 static kspec_status check_numbers(kspec_norm_opts *o, size_t n, kspec_error *err) {
     if (!o->features) o->features = 256;

@@ -11,6 +11,9 @@ enum {
     KS_NORM_SAMPLED = KSPEC_NORM_METHOD_NYSTROM | KSPEC_NORM_METHOD_RFF_NYSTROM
 };
 
+/* The methods that AUTO stands for, of n x p inputs */
+unsigned ks_norm_auto(const kspec_norm_opts *o, size_t n, size_t p);
+
 /* Checks the options for n rows and fills in the defaults, but for sigma, and the kernel. */
 kspec_status ks_norm_check_options(kspec_norm_opts *o, size_t n, ks_kernel *kernel, kspec_error *err);
 

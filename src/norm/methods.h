@@ -16,6 +16,7 @@ typedef struct {
     size_t n, r; /* rows; rows of a Nystrom sample */
     int wide;    /* 1: sigma is large enough for pairs of cosines and sines */
     int pilot;   /* 1: no debiased estimate beside the others */
+    unsigned left_out; /* methods that AUTO left out */
 } ks_norm_job;
 
 typedef struct {

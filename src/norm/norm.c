@@ -48,6 +48,11 @@ static kspec_status prepare(ks_norm_job *j, const kspec_matrix *x, kspec_norm_re
                             kspec_error *err) {
     kspec_norm_opts *o = &j->o;
     kspec_status st = ks_matrix_check(x, "the matrix", err);
+    if (!st && o->methods & KSPEC_NORM_METHOD_AUTO) {
+        const unsigned both = KSPEC_NORM_METHOD_LANCZOS | (o->gram ? 0U : KSPEC_NORM_METHOD_RFF_DEBIASED);
+        o->methods = (o->methods & ~(unsigned)KSPEC_NORM_METHOD_AUTO) | ks_norm_auto(o, x->rows, x->cols);
+        j->left_out = both & ~o->methods;
+    }
     if (!st) st = ks_norm_check_options(o, x->rows, &j->kernel, err);
     if (st) return st;
     j->unit = 1;
@@ -220,6 +225,12 @@ static kspec_status compute(ks_norm_job *j, const ks_run *run, holder *r, kspec_
     if (out->constant_columns)
         ks_doubt(doubts_of(r), KSPEC_DOUBT_CONSTANT_COLUMNS, NULL, NULL, (double)out->constant_columns,
                  (double)out->p);
+    if (j->left_out)
+        ks_doubt_left_out(doubts_of(r),
+                          j->left_out & KSPEC_NORM_METHOD_LANCZOS
+                              ? "the exact norm, by Lanczos iteration"
+                              : "an approximation from random features, with its interval",
+                          "method", "lanczos,rff-debiased");
     for (const ks_norm_method *m = ks_norm_methods; m->name; m++)
         out->count += (j->o.methods & m->method) != 0;
     out->entries = new_entries(&r->memory, out->count);

@@ -262,7 +262,7 @@ static kspec_status check_estimation(const kspec_matrix *phi, const kspec_moment
     return KSPEC_OK;
 }
 
-/* The orders of the check, where nothing else is said: as many as the centred estimates have. */
+/* The orders of the check, where nothing else is said: as many as the centred estimates can have. */
 static int checked_orders(const kspec_matrix *phi, kspec_center center) {
     size_t n = center == KSPEC_CENTER_BOTH ? CHECKED - 1 : CHECKED;
     if (ks_rows_centred(center)) n = n < phi->rows / 2 ? n : phi->rows / 2;
@@ -322,7 +322,8 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, ks
         return st;
     used->threads = j->run.threads;
     if (j->o.method == KSPEC_SPECTRUM_METHOD_NEWTON && !used->nmax) used->nmax = newton_orders(j, phi);
-    if (fit && !used->nmax) used->nmax = checked_orders(&phi[0], used->center);
+    if (fit && !used->nmax && !ks_centred(used->center)) /* else AUTO's own, within its budget */
+        used->nmax = checked_orders(&phi[0], used->center);
     if (crossed && !used->nmax && phi) {
         int most = checked_orders(&phi[0], used->center);
         used->nmax = most > 1 && phi[0].rows > 1 && phi[0].cols > 1 ? 2 : 1;

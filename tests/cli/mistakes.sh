@@ -161,9 +161,9 @@ expect_no_warning sigma
 expect_status 0 kspec ridge far.npy --target y.npy --features 10 --lambda 0.1 --sigma median
 expect_no_warning sigma
 expect_status 0 kspec norm far.npy --json
-expect_json '[r["method"] for r in j["results"]] == ["lanczos", "rff-debiased"] and j["sigma"] > 1000'
+expect_json '[r["method"] for r in j["results"]] == ["lanczos"] and j["sigma"] > 1000'
 result "$out" >want
-expect_status 0 kspec norm far.npy --json --sigma median --method lanczos,rff-debiased
+expect_status 0 kspec norm far.npy --json --sigma median --method auto
 expect "the defaults of norm" cmp -s <(result "$out") want
 py 'a = np.load("other.npy"); np.save("gram.npy", a @ a.T)'
 expect_status 0 kspec norm gram.npy --gram --json

@@ -360,6 +360,7 @@ static void norm(kspec_doubt_code code, int doubtful) {
         if (doubtful) o.sigma = 1e-6, o.features = 2;
         break;
     case KSPEC_DOUBT_CONSTANT_COLUMNS: o.scaling = KSPEC_SCALING_STANDARDIZE; break;
+    case KSPEC_DOUBT_LEFT_OUT: o.methods = doubtful ? KSPEC_NORM_METHOD_AUTO : o.methods; break;
     }
     const kspec_matrix m = {x, N, COLS, COLS, 1};
     kspec_norm_result *r;
@@ -534,6 +535,7 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_EXTRAPOLATED] = curve,
     [KSPEC_DOUBT_TOO_FEW_FUNCTIONS] = curve,
     [KSPEC_DOUBT_ESTIMATE_ROUNDING] = expression,
+    [KSPEC_DOUBT_LEFT_OUT] = norm,
 };
 
 TEST(every_doubt_is_raised_by_what_it_is_about_alone) {

@@ -80,7 +80,7 @@ TEST(bad_input) {
     FAILS("sigma 1 and gamma 2: give only one", .sigma = 1, .gamma = 2);
     FAILS("sigma 3 and median_sigma: give only one", .sigma = 3, .median_sigma = 1);
     FAILS("gamma 2 and median_sigma: give only one", .gamma = 2, .median_sigma = 1);
-    FAILS("unknown method 0x80", .methods = 1u << 7);
+    FAILS("unknown method 0x100", .methods = 1u << 8);
     FAILS("unknown kernel 4", .kernel = (kspec_kernel)4);
     FAILS("unknown scaling 5", .scaling = (kspec_scaling)5);
     FAILS("nu -1 is not above 0", .kernel = KSPEC_KERNEL_MATERN, .nu = -1);
