@@ -119,9 +119,11 @@ extern const cli_choice wls_kernels[], wls_bases[], wls_gaps[];
 
 extern const cli_command wls_theory, wls_select, wls_bound, wls_fit, wls_features, wls_decay;
 
-/* kspec wls fit: is a smooth curve wanted, not a fit of the papers' model? And makes it; an exit status */
-int wls_wants_curve(const wls_args *a);
-int wls_curve(wls_args *a);
+/* kspec wls fit: a smooth curve, a fit of the papers' model, or what the data suggest */
+typedef enum { WLS_CURVE, WLS_MODES, WLS_BY_DATA } wls_wanted;
+wls_wanted wls_wants(const wls_args *a);
+/* The curve through y, which it frees, or NULL: the file; an exit status */
+int wls_curve(wls_args *a, kspec_dataset *y);
 /* Notes doubts and files, reads: see wls_curve_data.c */
 typedef struct {
     kspec_dataset *x, *y, *weights, *at;

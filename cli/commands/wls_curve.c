@@ -16,9 +16,9 @@ const cli_choice wls_bases[] = {
 };
 const cli_choice wls_gaps[] = {{"error", 0}, {"omit-rows", 1}, {0}};
 
-/* Those of a curve alone */
-static const char *const of_a_curve[] = {"x",   "basis",         "period", "complex", "sample-weight",
-                                         "nan", "stop-at-noise", "target", NULL};
+/* Those of a curve alone; so is any basis but fourier */
+static const char *const of_a_curve[] = {"x",   "period",        "complex", "sample-weight",
+                                         "nan", "stop-at-noise", "target",  NULL};
 /* Those of the papers' model, which need --learn p,... */
 static const char *const of_a_grid[] = {"alpha",     "gamma",         "modes", "grid",
                                         "empirical", "complex-noise", NULL};
@@ -29,12 +29,20 @@ static const char *first_given(const wls_args *a, const char *const *names) {
     return NULL;
 }
 
-int wls_wants_curve(const wls_args *a) {
-    return !a->learn.count || first_given(a, of_a_curve) || isnan(a->beta) || isnan(a->noise);
+static const char *curve_option(const wls_args *a) {
+    const char *name = first_given(a, of_a_curve);
+    if (!name && cli_given(&a->common, "basis") && a->basis != KSPEC_WLS_BASIS_FOURIER) name = "basis";
+    return name;
+}
+
+wls_wanted wls_wants(const wls_args *a) {
+    if (!a->learn.count || curve_option(a) || isnan(a->beta) || isnan(a->noise)) return WLS_CURVE;
+    if (a->learn.count > 1 || first_given(a, of_a_grid) || cli_given(&a->common, "basis")) return WLS_MODES;
+    return WLS_BY_DATA;
 }
 
 static int check(const wls_args *a) {
-    const char *grid = first_given(a, of_a_grid), *curve = first_given(a, of_a_curve);
+    const char *grid = first_given(a, of_a_grid), *curve = curve_option(a);
     if (grid && curve)
         return cli_error(EXIT_USAGE, "wls fit: --%s is for a curve, --%s for the modes of --learn p,...",
                          curve, grid);
@@ -85,8 +93,8 @@ static int write_predictions(const wls_args *a, const wls_points *p, const kspec
 
 static double given(double value) { return isnan(value) ? 0 : value; }
 
-int wls_curve(wls_args *a) {
-    wls_points p = {0};
+int wls_curve(wls_args *a, kspec_dataset *y) {
+    wls_points p = {.y = y};
     kspec_wls_smooth_result *r = NULL;
     kspec_error err;
     int status = check(a);

@@ -74,8 +74,8 @@ int wls_points_read(wls_args *a, wls_points *p) {
     /* columns by name first: one that is not in the header is the likelier mistake */
     if (a->x) status = read_column(a, "x", a->x, &p->x);
     if (!status && a->sample_weight) status = read_column(a, "sample-weight", a->sample_weight, &p->weights);
-    if (!status) status = all_but(a, &rest);
-    if (!status) {
+    if (!status && !p->y) status = all_but(a, &rest);
+    if (!status && !p->y) {
         const kspec_read_opts how = {.size = sizeof how,
                                      .select_cols = a->target ? a->target
                                                     : *rest   ? rest

@@ -207,9 +207,11 @@ static int run(void *args) {
     wls_args *a = args;
     kspec_dataset *y = NULL, *x = NULL;
     a->fit = a->common.inputs[0];
-    if (wls_wants_curve(a)) return wls_curve(a);
+    const wls_wanted wanted = wls_wants(a);
+    if (wanted == WLS_CURVE) return wls_curve(a, NULL);
     int status = check(a);
     if (!status) status = wls_read(a, NULL, a->fit, 0, 0, &y);
+    if (!status && wanted == WLS_BY_DATA && !y->is_complex) return wls_curve(a, y);
     if (!status && a->at) status = wls_read(a, "at", a->at, 0, 0, &x);
     if (!status) status = check_shapes(a, y, x);
     if (!status) {

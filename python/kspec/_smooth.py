@@ -78,6 +78,6 @@ def smooth(
         complex=pairs,
         threads=threads,
     )
-    if basis is None:
-        options["basis"] = "auto"  # a given number of functions is one of a curve, too
+    if beta is None:
+        options["beta"] = "auto"  # a curve, also with the modes e^{ikx} and a given number of them
     return Smooth._of(run(["wls", "fit"], (y,), "y", f._wls_fit, options, progress))

@@ -90,11 +90,31 @@ expect_stderr 'warning: the data are real'
 expect_status 0 kspec wls fit xy.csv --x time --plot s.gp --quiet
 expect "a picture of data, curve and band" grep -q filledcurves s.gp
 
-# ---- fits on the grid stay what they were, and say what else the data may be ----
-expect_status 0 kspec wls fit xy.csv --learn 8
+# ---- a number of functions: of real data those of a real basis, and the rest is estimated ----
+expect_status 0 kspec wls fit y.csv --learn 11 --json
+expect_json 'j["p"] == 11 == len(j["theta"]) and j["basis"] == "real" and j["noise_ci_low"] < 0.1'
+expect "11 functions are near the truth, in their band" near truth.npy 0.15
+cp "$out" one
+expect_status 0 kspec wls fit y.csv --basis auto --learn 11 --json
+expect "the basis is chosen" same_result "$out" one
+kspec wls fit - --learn 11 --json <y.csv >piped
+expect "from standard input, too" "$python" -c 'import json, sys
+a, b = (json.load(open(f)) for f in sys.argv[1:]); assert a["theta"] == b["theta"]' piped one
+expect_status 0 kspec wls fit y.csv --learn 9 --beta 2 --noise 0.1 --json
+expect_json '(j["p"], j["beta"], j["noise"]) == (9, 2, 0.1) and j["basis"] == "real"'
+expect_error 3 'xy.csv: 2 columns may be x and y .--x COLUMN., or real and imaginary parts .--complex.' \
+    kspec wls fit xy.csv --learn 8
+
+# ---- fits of modes e^{ikx} on the grid say what else the data may be ----
+expect_status 0 kspec wls fit xy.csv --learn 8,9
 expect_stderr 'its 2 columns are read as real and imaginary parts .--complex.; if one is x, use --x'
-expect_status 0 kspec wls fit y.csv --learn 8 --json
+expect_status 0 kspec wls fit c.npy --learn 8 --json
+expect_json 'j["points"][0]["p"] == 8 and j["points"][0]["regime"] == "under"'
+expect_status 0 kspec wls fit y.csv --learn 8 --alpha 0 --json
+cp "$out" one
+expect_status 0 kspec wls fit y.csv --basis fourier --learn 8 --json
 expect_stderr 'the data are real'
+expect "--basis fourier and --alpha both select them" same_result "$out" one
 expect_json 'j["p"] == 8 and len(j["fitted"]) == 64 and j["fitted"][0]["ci_low"] is None'
 expect_json 'close(j["fitted"][0]["value"], sum(t[0] for t in j["points"][0]["theta"]), 1e-12)'
 

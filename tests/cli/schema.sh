@@ -111,6 +111,7 @@ wls fit w.npy --learn 3,20 --at w.npy
 wls fit w.npy --learn 3 --gamma 1 --noise 0.1 --modes 32
 wls fit w.npy
 wls fit w.npy --learn 3
+wls fit w.npy --basis fourier --learn 3
 wls fit x.npy --x 0 --target 1 --at w.npy --beta 2
 wls fit y2.npy --complex --noise 0.3 --stop-at-noise
 wls features x.npy --target y.npy

@@ -91,12 +91,12 @@ expect_status 0 kspec wls --fit c.npy --learn 7,60,100 --alpha 0.7 --beta 0.5 --
 expect "a complex vector is two columns" cmp -s <(result pairs) <(result "$out")
 expect_status 0 kspec wls --fit c8.npy --learn 60 --json
 expect_json 'all(abs(complex(*t) - (k == 4)) < 1e-6 for k, t in enumerate(j["points"][0]["theta"]))'
-expect_status 0 kspec wls --fit y.npy --learn 4 --theta t.npy --at x.csv --predictions f.csv
+expect_status 0 kspec wls --fit y.npy --basis fourier --learn 4 --theta t.npy --at x.csv --predictions f.csv
 expect_stdout '^ +4  under +0\.5'
 py 't = np.load("t.npy"); assert t.shape == (4, 2) and np.allclose(t, [[2, 0], [0, 0], [0, 0], [.5, 0]]), t'
 py 'f = np.loadtxt("f.csv", delimiter=","); x = np.array([.1, .7, 2])
 assert f.shape == (3, 2) and np.allclose(f[:, 0], 2 + .5*np.cos(3*x))'
-expect_status 0 kspec wls --fit y.npy --learn 4
+expect_status 0 kspec wls --fit y.npy --basis fourier --learn 4
 expect_stdout '^ +0 +2 \+ '
 # with a truth to expect errors from
 fit_json() { expect_status 0 kspec wls --fit y.npy --learn 7,70 --alpha 0.7 --beta 0.5 --json "$@"; }
@@ -179,7 +179,7 @@ expect_error 2 'hold one fit' kspec wls --fit y.npy --learn 3,4 --theta f.npy
 expect_error 2 'unexpected argument' kspec wls y.npy
 expect_error 1 'lower alpha' kspec wls --grid 512 --learn 100 --alpha 25
 expect_error 3 'y.npy: 60 rows, but --grid is 61' kspec wls --fit y.npy --learn 3 --grid 61
-expect_error 3 'psi.npy: 5 columns, neither 1' kspec wls --fit psi.npy --learn 3
+expect_error 3 'psi.npy: 5 columns, neither 1' kspec wls --fit psi.npy --learn 3,4
 expect_error 3 'psi.npy: 5 columns; name the measured one .--target COLUMN.' kspec wls --fit psi.npy
 expect_error 3 'z.npy: 2 columns, but x has 1' kspec wls --fit y.npy --learn 3 --at z.npy
 py 'y = np.load("y.npy"); y[5] = np.nan; np.save("nan.npy", y); y[5] = np.inf; np.save("inf.npy", y)'
@@ -217,7 +217,8 @@ same() { # verb and its arguments : options without a verb
 same theory --grid 16 --learn 5,24 --gamma 1 --noise 0.2 : --grid 16 --learn 5,24 --gamma 1 --noise 0.2
 bound="--zeta 1 --grid 20 --learn 1-9 --alpha 0.5 --beta 0.5"
 same bound $bound : $bound
-same fit z.npy --learn 60 --at x.csv : --fit z.npy --learn 60 --at x.csv
+same fit c.npy --learn 60 --at x.csv : --fit c.npy --learn 60 --at x.csv
+same fit y.npy --learn 60 : --fit y.npy --learn 60
 same features psi.npy --target t.csv --select-rows 0-9 : --features psi.npy --target t.csv --select-rows 0-9
 same decay psi.npy --kernel polynomial --degree 2 : --decay psi.npy --kernel polynomial --degree 2
 # select is --best-p, under a name of its own

@@ -98,7 +98,7 @@ COMMANDS = [
     "ridge x.npy --target y.npy --test x.npy --test-target y.npy --features 3,4 --lambda 1,0.1 --json",
     "wls theory --grid 6 --learn 3,8 --json",
     "wls theory --grid 6 --learn 3,8 --plot out.gp",
-    "wls fit y.npy --learn 4 --theta theta.npy --json",
+    "wls fit y.npy --basis fourier --learn 4 --theta theta.npy --json",
     "wls features x.npy --target y.npy --learn 1-3",
     "wls select --grid 6 --modes 12 --gamma 1 --noise 0.5 --json",
     "wls theory --grid 6 --learn 3,8 --empirical 5",
