@@ -1,6 +1,7 @@
 /* The checks, one after the other, and columns that two matrices share. */
 #include "checks/check.h"
 
+#include "base/error.h"
 #include "base/matrix.h"
 #include "checks/parts.h"
 
@@ -25,6 +26,31 @@ void ks_check(ks_doubts to, const char *where, const ks_checked *c) {
     }
     if (arena.failed) to.arena->failed = arena.failed;
     ks_arena_free(&arena);
+}
+
+/* ---- what a failure comes from ---- */
+
+/* What every failure of a range says, of no use where one entry is the reason */
+static const char scale_the_data[] = "; scale the data";
+
+kspec_status ks_check_blame(kspec_status st, const ks_checked *c, kspec_error *err) {
+    ks_arena arena = {0};
+    size_t count = 0;
+    kspec_doubt **list = NULL;
+    ks_scan s;
+    if (st != KSPEC_E_NUMERIC || !err) return st;
+    ks_scan_make(c, &s, &arena);
+    if (!arena.failed) ks_check_wild((ks_doubts){&arena, &count, &list}, NULL, c, &s);
+    if (!arena.failed && count) {
+        char text[512];
+        kspec_doubt_text(list[0], text, sizeof text);
+        size_t length = strlen(err->msg), end = sizeof scale_the_data - 1;
+        if (length > end && strcmp(err->msg + length - end, scale_the_data) == 0) length -= end;
+        ks_print(err->msg + length, sizeof err->msg - length, "; %s", text);
+        ks_about(err, list[0]->option ? list[0]->option : "", list[0]->setting, st);
+    }
+    ks_arena_free(&arena);
+    return st;
 }
 
 /* ---- two matrices ---- */

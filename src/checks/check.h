@@ -20,8 +20,26 @@ typedef struct {
     kspec_sampled sampled;
 } ks_checked;
 
+/* The data of a call that has them and, in `o`, its options by these names */
+#define KS_CHECKED(c)                               \
+    ((ks_checked){.phi = (c)->phi,                  \
+                  .raw = (c)->raw,                  \
+                  .series = (c)->o->block != 0,     \
+                  .ntrials = (c)->ntrials,          \
+                  .row_trials = (c)->o->row_trials, \
+                  .row_groups = (c)->o->row_groups, \
+                  .col_groups = (c)->o->col_groups, \
+                  .center = (c)->o->center,         \
+                  .sampled = (c)->o->sampled})
+
 /* Adds what is doubtful about the matrix, which `where` names. Without memory, to.arena->failed is set. */
 void ks_check(ks_doubts to, const char *where, const ks_checked *c);
 
 /* The same for two matrices with the same rows: do they share columns? */
 void ks_check_two(ks_doubts to, const char *where, const kspec_matrix *a, const kspec_matrix *b);
+
+/*
+ * The numbers failed (KSPEC_E_NUMERIC) because of an entry, a row or a column that stands out: adds to the
+ * message which, and what to do about it. Returns st, of whatever failure.
+ */
+kspec_status ks_check_blame(kspec_status st, const ks_checked *c, kspec_error *err);

@@ -5,6 +5,7 @@
 #include "base/matrix.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- marks of missing values ---- */
 
@@ -127,6 +128,14 @@ static int few_stand_out(const ks_checked *c, const ks_scan *s, size_t row, size
            f->sum > ENTRY * s->all && f->row <= 1 + s->Q / 10 && f->col <= 1 + s->P / 10;
 }
 
+/* With so many digits as reading it again needs */
+static void print_shortest(char *text, size_t size, double x) {
+    for (int digits = 15; digits <= 17; digits++) {
+        ks_print(text, size, "%.*g", digits, x);
+        if (strtod(text, NULL) == x) return;
+    }
+}
+
 void ks_check_wild(ks_doubts to, const char *where, const ks_checked *c, const ks_scan *s) {
     enum { ROWS = 10, ENTRIES = 40 };
     const char *what = c->center == KSPEC_CENTER_NONE ? "sum of squares" : "variance";
@@ -141,7 +150,7 @@ void ks_check_wild(ks_doubts to, const char *where, const ks_checked *c, const k
             char value[32];
             const double x = ks_at(&c->phi[trial], i, col);
             ks_doubt(to, KSPEC_DOUBT_WILD_ENTRY, where, what, (double)i, (double)col, x, most / s->all);
-            ks_print(value, sizeof value, "%.17g", x);
+            print_shortest(value, sizeof value, x);
             ks_doubt_set(to, value);
             return;
         }

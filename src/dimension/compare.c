@@ -108,6 +108,19 @@ static void tell_left_out(const job *j, ks_doubts to) {
     ks_doubt_orders_left_out(to, 3, most);
 }
 
+static ks_checked checked(const job *j, int second) {
+    const ks_trials *t = second ? &j->second.trials : &j->first.trials;
+    return (ks_checked){.phi = t->phi,
+                        .raw = j->raw[second],
+                        .series = j->o.block != 0,
+                        .row_groups = second && j->o.paired != KSPEC_PAIRED_ROWS ? j->o.other_row_groups
+                                                                                 : j->o.row_groups,
+                        .ntrials = t->count,
+                        .row_trials = t->row_trials,
+                        .center = j->o.center,
+                        .sampled = j->o.sampled};
+}
+
 static kspec_status add_doubts(job *j, kspec_compare_result *r, kspec_error *err) {
     const ks_doubts to = KS_DOUBTS(r);
     const char *first = j->o.name ? j->o.name : "the first matrix",
@@ -118,17 +131,8 @@ static kspec_status add_doubts(job *j, kspec_compare_result *r, kspec_error *err
     ks_print(both, sizeof both, "%.160s and %.160s", first, second);
     if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
     for (int k = 0; k < 2; k++) {
-        const ks_trials *t = k ? &j->second.trials : &j->first.trials;
-        ks_check(to, k ? second : first,
-                 &(ks_checked){.phi = t->phi,
-                               .raw = j->raw[k],
-                               .series = j->o.block != 0,
-                               .row_groups = k && j->o.paired != KSPEC_PAIRED_ROWS ? j->o.other_row_groups
-                                                                                   : j->o.row_groups,
-                               .ntrials = t->count,
-                               .row_trials = t->row_trials,
-                               .center = r->center,
-                               .sampled = j->o.sampled});
+        const ks_checked data = checked(j, k);
+        ks_check(to, k ? second : first, &data);
     }
     if (j->o.paired != KSPEC_PAIRED_COLS) ks_check_two(to, both, j->raw[0], j->raw[1]);
     ks_doubt_dimension(to, first, &a);
@@ -152,10 +156,11 @@ static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
     ks_run first = ks_run_part(whole, 0, 0.2), second = ks_run_part(whole, 0.2, 0.4),
            third = ks_run_part(whole, 0.4, 0.6), fourth = ks_run_part(whole, 0.6, 0.8),
            last = ks_run_part(whole, 0.8, 1);
+    const ks_checked data[2] = {checked(j, 0), checked(j, 1)};
     kspec_status st = ks_second_make(&first, &j->first, j->o.splits, j->o.seed, &j->one, &j->arena, err);
     if (!st) st = ks_second_make(&second, &j->second, j->o.splits, j->o.seed, &j->two, &j->arena, err);
-    if (!st) st = ks_second_check(&j->one, "the first matrix", err);
-    if (!st) st = ks_second_check(&j->two, "the second matrix", err);
+    if (!st) st = ks_check_blame(ks_second_check(&j->one, "the first matrix", err), &data[0], err);
+    if (!st) st = ks_check_blame(ks_second_check(&j->two, "the second matrix", err), &data[1], err);
     const ks_two_matrices both = {&j->o, {&j->first, &j->second}, {&j->one, &j->two}};
     if (!st) st = ks_differences_make(&third, &both, r, &j->arena, err);
     if (st || j->o.paired != KSPEC_PAIRED_ROWS) return st;

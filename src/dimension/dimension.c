@@ -204,16 +204,8 @@ static kspec_status add_doubts(const call *c, kspec_dimension_result *r, kspec_e
     const ks_doubted d = {r->dimension, r->std_error, r->trace_squared, r->second_moment,
                           isfinite(r->naive) || r->missing ? NULL : constant};
     if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
-    ks_check(to, NULL,
-             &(ks_checked){.phi = c->phi,
-                           .raw = c->raw,
-                           .series = c->o->block != 0,
-                           .ntrials = c->ntrials,
-                           .row_trials = c->o->row_trials,
-                           .row_groups = c->o->row_groups,
-                           .col_groups = c->o->col_groups,
-                           .center = r->center,
-                           .sampled = c->o->sampled});
+    const ks_checked data = KS_CHECKED(c);
+    ks_check(to, NULL, &data);
     ks_doubt_dimension(to, NULL, &d);
     if (r->signal == KSPEC_EVIDENCE_NONE) ks_doubt(to, KSPEC_DOUBT_ALL_NOISE, NULL, NULL, r->signal_z);
     if (r->trials == 1) ks_doubt(to, KSPEC_DOUBT_ONE_TRIAL, NULL, NULL, 0);
@@ -323,6 +315,8 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         if (!st)
             st = turn ? compute_turned(&run, *o, c->phi, c->ntrials, r, &arena, err)
                       : compute(&run, o, c->phi, c->ntrials, r, &arena, err);
+        const ks_checked data = KS_CHECKED(c);
+        st = ks_check_blame(st, &data, err);
         ks_blas_exit();
     }
     ks_arena_free(&arena);

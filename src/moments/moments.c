@@ -527,20 +527,11 @@ static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error 
     kspec_status st = c->o->data_memory == KSPEC_MEMORY_DEVICE
                           ? attempt_borrowed(c->phi, c->ntrials, c->o, placement, &c->result, err)
                           : attempt(c->phi, c->ntrials, c->o, placement, 0, &c->result, err);
-    if (st) return st;
-    ks_placement_describe(placement, &c->result->device);
     const int looks = c->o->data_memory != KSPEC_MEMORY_DEVICE; /* not at numbers that are on a GPU */
-    if (looks)
-        ks_check(KS_DOUBTS(c->result), NULL,
-                 &(ks_checked){.phi = c->phi,
-                               .raw = c->raw,
-                               .series = c->o->block != 0,
-                               .ntrials = c->ntrials,
-                               .row_trials = c->o->row_trials,
-                               .row_groups = c->o->row_groups,
-                               .col_groups = c->o->col_groups,
-                               .center = c->result->center,
-                               .sampled = c->o->sampled});
+    const ks_checked data = KS_CHECKED(c);
+    if (st) return looks ? ks_check_blame(st, &data, err) : st;
+    ks_placement_describe(placement, &c->result->device);
+    if (looks) ks_check(KS_DOUBTS(c->result), NULL, &data);
     ks_doubt_moments(c->result, c->phi->rows);
     const size_t failed = ks_result_arena(c->result)->failed;
     if (failed) return ks_nomem(err, "the list of doubts", failed);
