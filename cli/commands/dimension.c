@@ -247,13 +247,15 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
                                  .device = (kspec_device)a->device,
                                  .sampled = (kspec_sampled)a->sampled,
                                  .population_rows = a->population_rows,
-                                 .population_cols = a->population_cols};
+                                 .population_cols = a->population_cols,
+                                 .data_memory = d->memory};
     kspec_matrix *phi = cli_trials(d);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi ? cli_team(c, &opts.team, &err) : KSPEC_E_NOMEM;
     if (!st) st = kspec_dimension(phi, d->trials, &opts, r, &err);
     free(phi);
     if (!st) return EXIT_DONE;
+    if (!several && d->memory) return cli_fail_of(c, d, st, &err);
     if (several) cli_error_prefix(&err, of->name);
     return cli_fail_data(st, &err);
 }
@@ -304,6 +306,7 @@ static int run(void *args) {
     cli_groups groups = {0};
     cli_target target = {0};
     kspec_dimension_result **r = NULL;
+    c->on_device = a->device != KSPEC_DEVICE_CPU && !a->standardize && !a->groups.block;
     int status = cli_recordings_make(c, &a->labels, 0, &of);
     if (!status) status = read_all(a, &of, &groups, &target);
     if (!status && !(r = calloc(of.count, sizeof *r))) status = cli_no_memory();

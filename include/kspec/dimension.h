@@ -54,6 +54,9 @@ typedef struct {
     /* Labels of the rows, P x k: the alignment of each column with the kernel (kspec_target). Centred over
      * rows or not at all, without missing entries, of rows from infinitely many. NULL: none. */
     const kspec_matrix *target;
+    /* Where phi is. One trial on a GPU is used on it, without groups, pairwise, curve and target; otherwise
+     * it is copied to the host first. Nothing looks for doubts about entries that are on a GPU. */
+    kspec_memory data_memory;
 } kspec_dimension_opts;
 
 /*

@@ -141,6 +141,11 @@ same(Cuda(x), x, n=3, estimator="exact")
 same(Cuda(x), x, n=3)                        # auto: by the library, which makes orders on the host
 same(Cuda(x), x, n=3, center=True)
 same(Cuda(x), x, kspec.norm, method="lanczos", sigma=3.0)
+whole = kspec.dimension(x)
+for a in (Cuda(x), Dlpack(x), Cuda(x.T.copy().T)):
+    found = kspec.dimension(a)
+    assert a.asked == 0 and found.to_dict()["device_reason"] == "the data are there"
+    assert abs(found.dimension / whole.dimension - 1) < 1e-9 and abs(found.ci_low / whole.ci_low - 1) < 1e-6
 assert kspec.moments(Cuda(x, 1), **path).to_dict()["device"] == "gpu:1 Plain 1"
 assert kspec.moments(Cuda(x, 1), **path, device="gpu").to_dict()["device"] == "gpu:1 Plain 1"
 trials = np.stack([x, x + 0.1 * rng.normal(size=x.shape)])
@@ -201,7 +206,8 @@ assert predicted[0].to_dict()["device"] == "gpu:0 Plain 0"
 on_cpu = Cuda(x)
 assert kspec.moments(on_cpu, **path, device="cpu").to_dict()["device"] == "cpu" and on_cpu.asked == 1
 other = Cuda(x)
-assert kspec.dimension(other).dimension == kspec.dimension(x).dimension and other.asked == 1
+gpu = kspec.dimension(x, device="gpu").dimension
+assert kspec.dimension(other, curve=True).dimension == gpu and other.asked == 0
 mixed = kspec.moments([Cuda(x), x], **path)              # one trial here, one there
 assert mixed.to_dict()["estimates"] == kspec.moments([x, x], **path).to_dict()["estimates"]
 holes = x.copy()

@@ -6,12 +6,14 @@
 #include "base/result.h"
 #include "base/streams.h"
 #include "checks/check.h"
+#include "device/borrowed.h"
 #include "dimension/set.h"
 #include "dimension/signal.h"
 #include "dimension/target.h"
 #include "moments/doubts.h"
 #include "moments/evidence.h"
 #include "moments/second.h"
+#include "moments/trials_device.h"
 #include "moments/where.h"
 #include "kspec/dimension.h"
 #include "linalg/linalg.h"
@@ -48,7 +50,7 @@ static kspec_status check(kspec_dimension_opts *o, kspec_error *err) {
 static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
                              size_t ntrials, ks_second *s, ks_evidence *evidence, kspec_dimension_result *r,
                              ks_arena *arena, kspec_error *err) {
-    ks_measured m;
+    ks_measured m = {.standardized = 0};
     const double population[2] = {o->population_rows ? (double)o->population_rows : INFINITY,
                                   o->population_cols ? (double)o->population_cols : INFINITY};
     const ks_dependence how = {.population = population,
@@ -56,7 +58,8 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
                                .col_groups = o->col_groups,
                                .pairwise = o->pairwise,
                                .alike = 1,
-                               .cols = phi ? phi->cols : 0};
+                               .cols = phi ? phi->cols : 0,
+                               .on_device = o->data_memory == KSPEC_MEMORY_DEVICE ? run : NULL};
     kspec_status st = ks_measured_open_dependent(&m, phi, ntrials, o->row_trials, &how, ks_centred(o->center),
                                                  "the matrix", &r->missing, arena, err);
     m.standardized = o->standardize;
@@ -65,6 +68,7 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
     ks_run sums = ks_run_part(run, 0, 0.7), rest = ks_run_part(run, 0.7, 1);
     if (!st) st = ks_second_make(&sums, &m, o->splits, o->seed, s, arena, err);
     if (!st && evidence) st = ks_evidence_make(&rest, &m, o->seed, evidence, err);
+    if (m.trials.on_device) ks_trials_device_end(run, &m.trials);
     return st;
 }
 
@@ -205,7 +209,7 @@ static kspec_status add_doubts(const call *c, kspec_dimension_result *r, kspec_e
                           isfinite(r->naive) || r->missing ? NULL : constant};
     if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
     const ks_checked data = KS_CHECKED(c);
-    ks_check(to, NULL, &data);
+    if (!c->o->data_memory) ks_check(to, NULL, &data); /* not at numbers that are on a GPU */
     ks_doubt_dimension(to, NULL, &d);
     if (r->signal == KSPEC_EVIDENCE_NONE) ks_doubt(to, KSPEC_DOUBT_ALL_NOISE, NULL, NULL, r->signal_z);
     if (r->trials == 1) ks_doubt(to, KSPEC_DOUBT_ONE_TRIAL, NULL, NULL, 0);
@@ -309,6 +313,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     run.team = o->team;
     if (!st) st = decide(c, placement, err);
     run.device = placement->device;
+    if (!st && o->data_memory && (!run.device || run.device->streamed)) st = KS_RETRY_ON_HOST;
     if (!st && !(r = ks_result_new(sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
     if (!st && !(st = ks_blas_enter(run.threads, err))) {
         if (turn) st = ks_matrix_check(c->phi, "the matrix", err);
@@ -316,7 +321,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
             st = turn ? compute_turned(&run, *o, c->phi, c->ntrials, r, &arena, err)
                       : compute(&run, o, c->phi, c->ntrials, r, &arena, err);
         const ks_checked data = KS_CHECKED(c);
-        st = ks_check_blame(st, &data, err);
+        if (!o->data_memory) st = ks_check_blame(st, &data, err);
         ks_blas_exit();
     }
     ks_arena_free(&arena);
@@ -327,6 +332,40 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     else
         c->result = r;
     return st;
+}
+
+/* On the GPU where phi is if that suits, else on copies in the host's memory */
+static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error *err) {
+    call *c = ctx;
+    const kspec_dimension_opts *o = c->o;
+    if (!o->data_memory) return attempt(c, placement, err);
+    const int suits = placement->device && c->ntrials == 1 && !o->row_groups && !o->col_groups &&
+                      !o->pairwise && !o->curve && !o->target && !o->row_trials;
+    kspec_status st = suits ? attempt(c, placement, err) : KS_RETRY_ON_HOST;
+    if (st != KS_RETRY_ON_HOST) return st;
+    ks_arena arena = {0};
+    kspec_dimension_opts on_host = *o;
+    kspec_matrix *host = ks_arena_alloc(&arena, c->ntrials, sizeof *host);
+    call copy = {host, host, c->ntrials, &on_host, NULL};
+    on_host.data_memory = KSPEC_MEMORY_HOST;
+    st = host ? ks_borrowed_fetch(placement, c->phi, c->ntrials, host, &arena, err)
+              : ks_nomem(err, "the trials", arena.failed);
+    if (!st) st = attempt(&copy, placement, err);
+    c->result = copy.result;
+    ks_arena_free(&arena);
+    return st;
+}
+
+static kspec_status open_device(const call *c, ks_placement *placement, kspec_error *err) {
+    const kspec_dimension_opts *o = c->o;
+    const kspec_device device = ks_device_of_rank(o->device, o->team);
+    if (!o->data_memory) return ks_placement_open(placement, device, err);
+    const char *what = o->standardize ? "standardize" : o->block ? "block" : NULL;
+    if (what)
+        return ks_about(err, what, NULL,
+                        ks_fail(err, KSPEC_E_ARG, "%s takes a matrix in the host's memory", what));
+    if (c->ntrials == 0) return ks_fail(err, KSPEC_E_ARG, "number of trials 0 is below 1");
+    return ks_placement_of_data(placement, device, c->phi, c->ntrials, err);
 }
 
 kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspec_dimension_opts *opts,
@@ -340,12 +379,14 @@ kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspe
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
     if (st) return st;
     const ks_trials_given given = {phi, ntrials, o.row_trials};
+    const int on_host = o.data_memory == KSPEC_MEMORY_HOST;
     st = check(&o, err);
-    if (!st) st = ks_block_labels(&o.block, &o.row_groups, &given, NULL, &arena, err);
-    if (!st && o.standardize) st = ks_standardize(&c.phi, ntrials, o.row_trials, &arena, err);
+    if (!st) st = ks_borrowed_check(o.data_memory, err);
+    if (!st && on_host) st = ks_block_labels(&o.block, &o.row_groups, &given, NULL, &arena, err);
+    if (!st && on_host && o.standardize) st = ks_standardize(&c.phi, ntrials, o.row_trials, &arena, err);
     if (!st) st = set_populations(&o, phi, ntrials, err);
-    if (!st) st = ks_placement_open(&placement, ks_device_of_rank(o.device, o.team), err);
-    st = ks_placement_run(&placement, st, o.team, attempt, &c, err);
+    if (!st) st = open_device(&c, &placement, err);
+    st = ks_placement_run(&placement, st, o.team, attempt_any, &c, err);
     ks_arena_free(&arena);
     if (st) {
         kspec_dimension_free(c.result);

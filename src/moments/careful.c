@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/streams.h"
+#include "moments/trials_device.h"
 #include "pairs/twice.h"
 
 #include <math.h>
@@ -102,10 +103,8 @@ static kspec_status halves(const ks_measured *m, uint64_t seed, size_t r, ks_twi
 
 /* ---- estimates ---- */
 
-/* Are its rows, columns and entries there, each by itself, and in this memory? */
-static int suits(const ks_measured *m) {
-    return !m->rows.of && !m->cols.of && !m->trials.pairwise && !m->trials.on_device;
-}
+/* Are its rows, columns and entries there, each by itself? */
+static int suits(const ks_measured *m) { return !m->rows.of && !m->cols.of && !m->trials.pairwise; }
 
 kspec_status ks_second_careful(const ks_run *run, const ks_measured *m, int splits, uint64_t seed,
                                ks_second *s, int *made, kspec_error *err) {
@@ -113,6 +112,7 @@ kspec_status ks_second_careful(const ks_run *run, const ks_measured *m, int spli
     const size_t P = t->P, Q = t->Q, repeats = ks_trials_splits(t, splits);
     *made = suits(m) && ks_twice_work(P, Q, Q, 1) * (double)repeats <= MOST_WORK;
     if (!*made) return KSPEC_OK;
+    if (t->on_device) return KS_RETRY_ON_HOST;
     memset(s->trace, 0, (1 + P + Q) * sizeof *s->trace);
     memset(s->square, 0, (1 + P + Q) * sizeof *s->square);
     memset(s->moment, 0, (1 + P + Q) * sizeof *s->moment);

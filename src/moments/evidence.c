@@ -2,6 +2,8 @@
 
 #include "base/center.h"
 #include "base/error.h"
+#include "device/backend.h"
+#include "device/device.h"
 #include "pairs/sums.h"
 
 #include <math.h>
@@ -22,6 +24,13 @@
  * and columns of equal variance, finds weak signals in columns of unequal size best.
  */
 static const double NONE_BELOW = 2, CLEAR_FROM = 4;
+
+/* The standard deviation of m(2) of noise in one trial or in two, by m(2) of the squares */
+static double error_of(double squares, size_t P, size_t Q, int centered, int one) {
+    const double p = (double)P, q = (double)Q, f = centered ? p / (p - 1) : 1,
+                 pairs = centered ? (p - 1) * (p - 2) : p * (p - 1);
+    return sqrt((one ? 4 : 2) * fmax(squares, 0) / (pairs * q * (q - 1))) * f * f;
+}
 
 /* m(2) of two trials, or of one where X = Z */
 static kspec_status second(const ks_run *run, const double *X, const double *Z, size_t P, size_t Q,
@@ -75,12 +84,41 @@ static kspec_status standardize(const ks_run *run, double *A, double *B, double 
     square(A, n);
     if (!one) square(B, n);
     if (!st) st = second(run, A, B, P, Q, 0, &squares, err);
-    const double p = (double)P, q = (double)Q, f = centered ? p / (p - 1) : 1,
-                 pairs = centered ? (p - 1) * (p - 2) : p * (p - 1);
-    const double error = sqrt((one ? 4 : 2) * fmax(squares, 0) / (pairs * q * (q - 1))) * f * f,
-                 shared = 2 * fmax(noise / 4, 0) / sqrt(pairs);
-    *z = m / (error + shared);
+    const double p = (double)P, pairs = centered ? (p - 1) * (p - 2) : p * (p - 1);
+    *z = m / (error_of(squares, P, Q, centered, one) + 2 * fmax(noise / 4, 0) / sqrt(pairs));
     return st;
+}
+
+/* The same of one trial X that is on the device */
+static kspec_status on_device(const ks_run *run, const double *X, double *scale, size_t P, size_t Q,
+                              int centered, double *z, kspec_error *err) {
+    const ks_backend *at = ks_backend_of(run);
+    ks_mat *Y = NULL;
+    ks_mat_expression e = {.m = P, .n = Q, .alpha = 1, .count = 1, .factor = {{ks_mat_of(X), 0, 2}}};
+    double value[2] = {0};
+    kspec_status st = at->expression(run, &e, KS_TILE_COL_SUMS, NULL, scale, err);
+    for (size_t k = 0; k < Q && !st; k++) scale[k] = scale[k] > 0 ? 1 / sqrt(sqrt(scale[k] / (double)P)) : 0;
+    if (!st) st = at->hold(run, P, Q, "the scaled columns", &Y, err);
+    if (st) return st;
+    ks_device_take(run->device, ks_mat_address(Y));
+    for (int power = 1; power <= 2 && !st; power++) { /* Y, then Y o Y */
+        e.factor[0].power = power, e.col = scale;
+        for (size_t k = 0; k < Q && power == 2; k++) scale[k] *= scale[k];
+        st = at->expression(run, &e, KS_TILE_STORE, Y, NULL, err);
+        const double *y = ks_mat_address(Y);
+        if (!st) st = second(run, y, y, P, Q, centered && power == 1, &value[power - 1], err);
+    }
+    ks_device_forget(run->device, ks_mat_address(Y));
+    at->drop(run, Y);
+    *z = value[0] / error_of(value[1], P, Q, centered, 1);
+    return st;
+}
+
+static void set_signal(ks_evidence *e) {
+    if (isnan(e->z)) return;
+    e->signal = e->z < NONE_BELOW   ? KSPEC_EVIDENCE_NONE
+                : e->z < CLEAR_FROM ? KSPEC_EVIDENCE_WEAK
+                                    : KSPEC_EVIDENCE_CLEAR;
 }
 
 kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, uint64_t seed, ks_evidence *out,
@@ -91,6 +129,15 @@ kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, uint64_t seed, 
     if (m->rows.of || m->cols.of || m->trials.pairwise || P < (centered ? 5 : 3) || Q < 3) return KSPEC_OK;
     ks_arena arena = {0};
     ks_pair p;
+    if (m->trials.on_device) {
+        double *scale = ks_alloc(Q, sizeof *scale);
+        if (!scale) return ks_nomem(err, "the scaled columns", ks_size(Q, sizeof *scale));
+        ks_trials_split(&m->trials, seed, 0, &m->halves, &p);
+        kspec_status st = on_device(run, p.A, scale, P, Q, centered, &out->z, err);
+        ks_free(scale);
+        if (!st) set_signal(out);
+        return st;
+    }
     double *scale = ks_arena_alloc(&arena, Q, sizeof *scale), *A = ks_arena_alloc(&arena, n, sizeof *A),
            *B = one ? A : ks_arena_alloc(&arena, n, sizeof *B),
            *D = one ? A : ks_arena_alloc(&arena, n, sizeof *D);
@@ -105,10 +152,7 @@ kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, uint64_t seed, 
     if (!one) multiply(p.B, scale, P, Q, B);
     kspec_status st = standardize(run, A, B, D, P, Q, centered, &out->z, err);
     ks_arena_free(&arena);
-    if (!st && !isnan(out->z))
-        out->signal = out->z < NONE_BELOW   ? KSPEC_EVIDENCE_NONE
-                      : out->z < CLEAR_FROM ? KSPEC_EVIDENCE_WEAK
-                                            : KSPEC_EVIDENCE_CLEAR;
+    if (!st) set_signal(out);
     return st;
 }
 

@@ -104,13 +104,17 @@ kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi,
                             .Q = Q,
                             .row_trials = row_trials,
                             .center = center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE,
-                            .pairwise = how->pairwise};
+                            .pairwise = how->pairwise,
+                            .on_device = how->on_device != NULL};
     st = open_groups(m, how, what, arena, err);
     m->alike = how->alike && !ks_groups_even(&m->rows);
     m->trials.keep_means = !how->alike && !ks_groups_even(&m->rows);
     if (!st) st = ks_trials_init(&m->trials, err);
     if (!st) st = ks_trials_missing(&m->trials, missing, err);
-    if (!st) st = ks_trials_scale(&m->trials, 2, err);
+    if (!st)
+        st = how->on_device ? ks_trials_scale_by(how->on_device, &m->trials, 2, err)
+                            : ks_trials_scale(&m->trials, 2, err);
+    if (!st && how->on_device) st = ks_trials_device_scale(how->on_device, &m->trials, err);
     if (!st) st = ks_trials_alloc(&m->trials, arena, &m->halves, err);
     return st;
 }

@@ -67,6 +67,8 @@ typedef struct {
     /* 1: second order alone, where tuples of rows count alike and groups of rows go with complete columns */
     int alike;
     size_t cols; /* of the matrix; with alike */
+    /* the matrix is on the device of this run; or NULL */
+    const ks_run *on_device;
 } ks_dependence;
 
 /*

@@ -64,12 +64,36 @@ kspec_status ks_trials_device_measure(const ks_run *run, ks_trials *t, double *r
     return KS_RETRY_ON_HOST;
 }
 
+/* Takes a row of numbers from every row of X. */
+static kspec_status take_row(const ks_run *run, const ks_trials *t, ks_mat *X, const double *row,
+                             kspec_error *err) {
+    const ks_mat_expression e = {.m = t->P, .n = t->Q, .alpha = -1, .col = row};
+    return ks_backend_of(run)->expression(run, &e, KS_TILE_ADD, X, NULL, err);
+}
+
+/* X less the mean of each column, as differences from its first entry: as trials.c does it */
+static kspec_status centre(const ks_run *run, const ks_trials *t, ks_mat *X, kspec_error *err) {
+    const ks_backend *at = ks_backend_of(run);
+    ks_arena arena = {0};
+    double *row = ks_arena_alloc(&arena, t->Q, sizeof *row);
+    const ks_mat_expression mean = {
+        .m = t->P, .n = t->Q, .alpha = 1 / (double)t->P, .count = 1, .factor = {{X, 0, 1}}};
+    kspec_status st = row ? at->get(run, row, X, t->Q, 1, err) : ks_nomem(err, "the means", arena.failed);
+    if (!st) st = take_row(run, t, X, row, err);
+    if (!st) st = at->expression(run, &mean, KS_TILE_COL_SUMS, NULL, row, err);
+    if (!st) st = take_row(run, t, X, row, err);
+    ks_arena_free(&arena);
+    return st;
+}
+
 kspec_status ks_trials_device_scale(const ks_run *run, ks_trials *t, kspec_error *err) {
     const double scale = ldexp(t->factor, -(t->normalize ? t->normal_exponent : t->exponent));
+    const int centred = ks_rows_centred(t->center);
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < t->count && !st; k++) {
         const kspec_matrix *m = &t->phi[k];
-        if (scale != 1 || !ks_borrowed_by_rows(m)) st = copy(run, m, scale, &t->held[k], err);
+        if (scale != 1 || centred || !ks_borrowed_by_rows(m)) st = copy(run, m, scale, &t->held[k], err);
+        if (!st && centred) st = centre(run, t, t->held[k], err);
         ks_device_take(run->device, t->held[k] ? ks_mat_address(t->held[k]) : m->data);
     }
     return st;

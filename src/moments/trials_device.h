@@ -15,7 +15,7 @@ int ks_trials_device_suit(size_t ntrials, const kspec_moments_opts *o);
  */
 kspec_status ks_trials_device_measure(const ks_run *run, ks_trials *t, double *rms, kspec_error *err);
 
-/* Has the device know the trials, or copies of them that are scaled and row-major. */
+/* Has the device know the trials, or copies of them that are scaled, centred over rows and row-major. */
 kspec_status ks_trials_device_scale(const ks_run *run, ks_trials *t, kspec_error *err);
 
 /* out = the mean of both trials, on the device; to be dropped by the caller */

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "linalg/linalg.h"
+#include "pairs/lists.h"
 #include "pairs/sums_device.h"
 #include "team/team.h"
 
@@ -399,7 +400,20 @@ static double size_of(const double *x2, const double *z2, size_t n) {
     return sum;
 }
 
+/* One trial of each, of which a device has all that is needed */
+static kspec_status by_lists(const ks_run *run, const ks_two *t, ks_sums *s, ks_arena *arena,
+                             kspec_error *err) {
+    ks_arena scratch = {0};
+    ks_lists lists;
+    kspec_status st = ks_lists_open(&lists, t, &scratch, err);
+    if (!st) st = ks_lists_on_device(run, &lists, err);
+    if (!st) st = ks_lists_sums(&lists, s, arena, err);
+    ks_arena_free(&scratch);
+    return st;
+}
+
 kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_arena *arena, kspec_error *err) {
+    if (run->device && t->X == t->Z && t->Y == t->W) return by_lists(run, t, s, arena, err);
     size_t P = t->P, Q = t->Q, R = t->R, longer = Q > R ? Q : R;
     ks_arena scratch = {0};
     double *q = ks_arena_zalloc(&scratch, 2 * (P + Q + R), sizeof *q);

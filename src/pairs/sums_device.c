@@ -2,8 +2,6 @@
 
 #include "device/squares.h"
 
-#include <string.h>
-
 /* The matrices of ks_two on the device */
 typedef struct {
     ks_squares *at;
@@ -26,15 +24,13 @@ static void by_columns_once(const moved *d, const ks_run *run, const ks_mat *l, 
                             const ks_mat *l2, const ks_mat *r2, ks_mat *const M[2], ks_mat *T, double *q,
                             double *c, double *o) {
     const size_t P = d->t->P, Q = d->t->Q, R = d->t->R;
-    const int equal = l == l2 && r == r2;
-    ks_mat *N = equal ? M[0] : M[1];
+    ks_mat *N = M[1];
     ks_squares_product(d->at, run, Q, R, P, 1, l, r, KS_TURN_FIRST, 0, M[0]);
-    if (!equal) ks_squares_product(d->at, run, Q, R, P, 1, l2, r2, KS_TURN_FIRST, 0, N);
+    ks_squares_product(d->at, run, Q, R, P, 1, l2, r2, KS_TURN_FIRST, 0, N);
     ks_squares_sums(d->at, Q, R, 1, M[0], N, 0, KS_TILE_ROW_SUMS, c);
     ks_squares_sums(d->at, Q, R, 1, M[0], N, 0, KS_TILE_COL_SUMS, o);
     ks_squares_product(d->at, run, P, Q, R, 1, r2, M[0], KS_TURN_SECOND, 0, T);
-    ks_squares_sums(d->at, P, Q, equal ? 2 : 1, l2, T, 0, KS_TILE_ROW_SUMS, q);
-    if (equal) return;
+    ks_squares_sums(d->at, P, Q, 1, l2, T, 0, KS_TILE_ROW_SUMS, q);
     ks_squares_product(d->at, run, P, Q, R, 1, r, N, KS_TURN_SECOND, 0, T);
     ks_squares_sums(d->at, P, Q, 1, l, T, 0, KS_TILE_ROW_SUMS, d->more);
     for (size_t i = 0; i < P && !d->at->status; i++) q[i] += d->more[i];
@@ -42,17 +38,11 @@ static void by_columns_once(const moved *d, const ks_run *run, const ks_mat *l, 
 
 static void by_columns(const moved *d, const ks_run *run, const ks_sums_work *w) {
     const ks_two *t = d->t;
-    const int once = d->X == d->Z && d->Y == d->W; /* one trial of each: both pairs are the same */
-    ks_mat *M[2] = {ks_squares_matrix(d->at, t->Q, t->R), NULL};
-    if (!once) M[1] = ks_squares_matrix(d->at, t->Q, t->R);
+    ks_mat *M[2] = {ks_squares_matrix(d->at, t->Q, t->R), ks_squares_matrix(d->at, t->Q, t->R)};
     ks_mat *T = ks_squares_matrix(d->at, t->P, t->Q);
-    const ks_run first = ks_run_part(run, 0, once ? 1 : 0.5), second = ks_run_part(run, 0.5, 1);
+    const ks_run first = ks_run_part(run, 0, 0.5), second = ks_run_part(run, 0.5, 1);
     by_columns_once(d, &first, d->X, d->Y, d->Z, d->W, M, T, w->qa, w->ca, w->oa);
-    if (!once) by_columns_once(d, &second, d->X, d->W, d->Z, d->Y, M, T, w->qc, w->cc, w->oc);
-    if (!once || d->at->status) return;
-    memcpy(w->qc, w->qa, t->P * sizeof *w->qa);
-    memcpy(w->cc, w->ca, t->Q * sizeof *w->ca);
-    memcpy(w->oc, w->oa, t->R * sizeof *w->oa);
+    by_columns_once(d, &second, d->X, d->W, d->Z, d->Y, M, T, w->qc, w->cc, w->oc);
 }
 
 /* out = the sums over rows of left o (B right), B a P x P matrix */

@@ -1,4 +1,4 @@
-/* The products behind the sums of second order (pairs/sums.h), on a GPU. */
+/* The products behind the sums of second order (pairs/sums.h) of two trials, on a GPU: pairs/lists.h has one trial's. */
 #pragma once
 
 #include "pairs/sums.h"

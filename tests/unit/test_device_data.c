@@ -124,6 +124,56 @@ TEST(moments_where_they_are) {
     large = 0;
 }
 
+/* Noise with three common factors, and a large mean */
+static double *sample(uint64_t seed, size_t count, double scale) {
+    double *x = numbers(seed, count, scale), *f = numbers(seed + 1, count, 1);
+    for (size_t i = 0; i < count; i++) x[i] += scale * (2 * f[i / Q % 3 + i % 5] * f[i % 7] + 100);
+    free(f);
+    return x;
+}
+
+/* A dimension from where the matrix is; `direct`: less than a matrix comes back */
+static void dimension(layout l, double scale, kspec_dimension_opts o, int direct, const char *what) {
+    double *x = sample(3, l.count, scale);
+    const kspec_matrix here = {x + l.first, P, Q, l.row, l.col},
+                       there = {upload(x, l.count) + l.first, P, Q, l.row, l.col};
+    kspec_dimension_result *a = NULL, *b = NULL;
+    kspec_error err = {0};
+    o.size = sizeof o, o.device = KSPEC_DEVICE_CPU;
+    CHECK_MSG(kspec_dimension(&here, 1, &o, &a, &err) == KSPEC_OK, "%s: %s", what, err.msg);
+    o.device = KSPEC_DEVICE_AUTO, o.data_memory = KSPEC_MEMORY_DEVICE;
+    const size_t before = copied ? *copied : 0;
+    CHECK_MSG(kspec_dimension(&there, 1, &o, &b, &err) == KSPEC_OK, "%s: %s", what, err.msg);
+    if (copied) CHECK_MSG((*copied - before < (size_t)P * Q) == direct, "%s: %zu", what, *copied - before);
+    if (a && b) {
+        CHECK(b->device.name[0] == 'g' || o.row_groups);
+        CHECK_CLOSE(b->dimension, a->dimension, 1e-9);
+        CHECK_CLOSE(b->std_error, a->std_error, 1e-7);
+        CHECK_CLOSE(b->naive, a->naive, 1e-9);
+        CHECK_CLOSE(b->trace, a->trace, 1e-10);
+        CHECK(b->signal == a->signal);
+        if (isfinite(a->signal_z)) CHECK_CLOSE(b->signal_z, a->signal_z, 1e-8);
+    }
+    kspec_dimension_free(a), kspec_dimension_free(b);
+    release((double *)there.data - l.first);
+    free(x);
+}
+
+TEST(dimensions_where_they_are) {
+    uint64_t labels[P];
+    for (size_t i = 0; i < P; i++) labels[i] = i / 2;
+    dimension(dense, 1, (kspec_dimension_opts){0}, 1, "dense");
+    dimension(dense, 1, (kspec_dimension_opts){.sampled = KSPEC_SAMPLED_ROWS}, 1, "all columns");
+    dimension(dense, 1, (kspec_dimension_opts){.center = KSPEC_CENTER_NONE}, 1, "not centred");
+    dimension(dense, 1e-30, (kspec_dimension_opts){0}, 1, "scaled");
+    dimension(by_columns, 1, (kspec_dimension_opts){.center = KSPEC_CENTER_COLS}, 1, "over columns");
+    dimension(padded, 1, (kspec_dimension_opts){0}, 1, "padded");
+    dimension(backward, 1, (kspec_dimension_opts){.population_cols = 2 * Q}, 1, "backward");
+    dimension(dense, 1, (kspec_dimension_opts){.row_groups = labels}, 0, "groups");
+    dimension(dense, 1, (kspec_dimension_opts){.curve = 3}, 0, "curve");
+    dimension(dense, 1e-120, (kspec_dimension_opts){0}, 0, "tiny");
+}
+
 TEST(what_is_wrong) {
     double *x = numbers(1, (size_t)P * Q, 1);
     kspec_moments_result *r, *cpu;
@@ -226,6 +276,7 @@ TEST(norms) {
 
 static void all(void) {
     RUN(moments_where_they_are);
+    RUN(dimensions_where_they_are);
     RUN(what_is_wrong);
     RUN(failures);
     RUN(norms);

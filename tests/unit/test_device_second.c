@@ -49,6 +49,14 @@ static void same_sums(const bed *b, const ks_two *t) {
     CHECK(ks_sums_make(&b->run, t, &y, &arena, NULL) == KSPEC_OK);
     CHECK(ks_sums_make(&b->run, t, &again, &arena, NULL) == KSPEC_OK);
     double worst = furthest(&y.all, &x.all, 1);
+    CHECK_CLOSE(y.size, x.size, 1e-12);
+    CHECK_CLOSE(y.other_size, x.other_size, 1e-12);
+    if (!(t->whole && t->X != t->Z)) CHECK_CLOSE(y.whole, x.whole, 1e-11);
+    if (t->whole) {
+        CHECK_MSG(worst <= 1e-11, "%zu x %zu, whole: %g", t->P, t->Q, worst);
+        ks_arena_free(&arena);
+        return;
+    }
     worst = fmax(worst, fmax(furthest(y.row, x.row, t->P), furthest(y.col, x.col, t->Q)));
     if (!t->same) worst = fmax(worst, furthest(y.other, x.other, t->R));
     CHECK_MSG(worst <= 1e-11, "%zu x %zu, %zu, same %d: %g", t->P, t->Q, t->R, t->same, worst);
@@ -67,9 +75,12 @@ TEST(sums) {
                 double *A = matrix(1, P, Q), *B = matrix(2, P, Q), *C = matrix(3, P, R), *D = matrix(4, P, R);
                 const double *Z = two ? B : A, *W = two ? D : C;
                 b.run.device->streamed = streamed ? 3 * P * Q / 4 + 500 : 0;
-                same_sums(&b, &(ks_two){A, Z, Z, A, P, Q, Q, 1, 1});
-                same_sums(&b, &(ks_two){A, Z, C, W, P, Q, R, 0, 1});
-                same_sums(&b, &(ks_two){A, Z, C, C, P, Q, R, 0, 0});
+                same_sums(&b, &(ks_two){A, Z, Z, A, P, Q, Q, 1, (double)Q, 1, 0});
+                same_sums(&b, &(ks_two){A, Z, Z, A, P, Q, Q, 1, k % 2 ? 0 : (double)(2 * Q), 1, 0});
+                same_sums(&b, &(ks_two){A, Z, Z, A, P, Q, Q, 1, 0, 0, 0});
+                same_sums(&b, &(ks_two){A, Z, Z, A, P, Q, Q, 1, 0, 1, 1});
+                same_sums(&b, &(ks_two){A, Z, C, W, P, Q, R, 0, 0, 1, 0});
+                same_sums(&b, &(ks_two){A, Z, C, C, P, Q, R, 0, 0, 0, 0});
                 free(A), free(B), free(C), free(D);
             }
     b.run.device->streamed = 0;
