@@ -1,4 +1,4 @@
-/* The products behind the sums of second order (pairs/sums.h) of two trials, on a GPU: pairs/lists.h has one trial's. */
+/* Of two trials, the products behind the sums of second order (pairs/sums.h) on a GPU; lists.h has one. */
 #pragma once
 
 #include "pairs/sums.h"
