@@ -195,7 +195,8 @@ typedef struct {
 } kspec_moments_result;
 
 /*
- * Estimates the spectral moments of the kernel operator behind Phi; docs/moments.md derives the estimators.
+ * Estimates the spectral moments of the kernel operator behind Phi. docs/explanation/moments.md derives the
+ * estimators.
  * phi points to ntrials >= 1 matrices of one shape: repeated measurements of the same rows and columns. With
  * two, the edges of each cycle come from the two trials in turn, so that correlated noise does no harm; with
  * more, both orders of two halves are used, and `splits` such splits averaged. Ragged rows have splits of

@@ -68,7 +68,7 @@ static ks_spread spread_of(const double *x, const ks_sides *of, double all) {
  * The interval is that of log m, on which scale the estimate is nearly symmetric. Where m is not known to
  * differ from zero, its interval on the root's scale reaches zero; then that one is joined with the plain
  * one, which covers there, and cut off at ten times the plain one's width, beyond which it says nothing
- * (docs/moments.md has the coverage).
+ * (docs/measurements/moments.md has the coverage).
  */
 void ks_jackknife_sides(double m, int n, const ks_sides *of, double *room, ks_error_bar *out) {
     const double cut = 10, root = ks_signed_root(m, n);

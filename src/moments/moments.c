@@ -139,7 +139,7 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
 
 /*
  * Exact's rounding in units of DBL_EPSILON times the sum of |terms|: each term is a sum of products of its
- * own, and loses a few bits (docs/moments.md has what was measured).
+ * own, and loses a few bits (docs/measurements/moments.md).
  */
 static const double ROUNDING = 16;
 

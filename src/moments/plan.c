@@ -17,7 +17,7 @@ static const size_t AUTO_MEMORY = (size_t)4 << 30;
 enum { AUTO_THREADS = 16 }; /* of which memory is counted: more take hardly more */
 
 /*
- * Under AUTO, path is averaged over this many orders (docs/moments.md has the variances), or fewer to save
+ * Under AUTO, path is averaged over this many orders (docs/measurements/moments.md), or fewer to save
  * time.
  */
 enum { AUTO_PERMUTATIONS = 8 };
