@@ -1,5 +1,7 @@
 /*
- * The variance, bias and coverage that docs/measurements/moments.md states: bench_variance [SEEDS [FIRST_SEED]]
+ * The variance, bias and coverage that docs/measurements/moments.md states.
+ *
+ *     bench_variance [SEEDS [FIRST_SEED]]
  *
  * Draws matrices of a process whose moments are known, one per seed, and prints for each estimator the mean,
  * the standard deviation, the jackknife's standard error, and how often the nominal 95% interval covers the
