@@ -25,6 +25,6 @@ curve="--grid 64 --learn 4-256:4 --modes 256 --gamma 0.3 --noise 0.2"
 "$kspec" wls $curve --beta 0.5 --json -o "$dir/beta = 0.5.json"
 "$kspec" plot "$dir/equal weights.json" "$dir/beta = 0.5.json" -o docs/images/wls.svg --size 640x360
 
-# docs/dimension.md: one dimension climbs, the other does not
+# docs/explanation/dimension.md: one dimension climbs, the other does not
 "$kspec" generate linear --rows 300 --cols 600 --dim 20 --seed 1 -o "$dir/x.npy"
 "$kspec" dimension "$dir/x.npy" --curve --plot docs/images/dimension.svg >/dev/null

@@ -188,7 +188,7 @@ typedef struct {
     int n;
     double value, std_error;
     /* Two-sided: how likely a larger difference would be if there were none. By Student's distribution, of
-     * logarithms where both values are known better than to a factor of e: docs/dimension.md. */
+     * logarithms where both values are known better than to a factor of e: docs/explanation/alignment.md. */
     double p;
     double rounding; /* how far rounding may have moved the value; NaN above order 2 */
 } kspec_difference;

@@ -94,7 +94,7 @@ static int apart(const sample *s, size_t i, size_t k) {
 /*
  * z of lag l: the mean cosine of rows i and i + l less that of all pairs, over its standard error if all
  * pairs were alike. More than this in one of six lags has not been seen in 20,000 matrices of independent
- * rows (docs/dimension.md).
+ * rows (docs/explanation/dimension.md).
  */
 static const double ALIKE = 4.5;
 

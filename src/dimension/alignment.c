@@ -88,7 +88,7 @@ kspec_status ks_alignment_set(const ks_second *a, const ks_second *b, const doub
     r->alignment_std_error = sqrt(spread.variance);
     /*
      * Near 1 the estimate, a mean over a geometric mean, is too large by more than its error. The interval is
-     * that of the estimate less its bias, and contains the estimate (docs/dimension.md has the coverage).
+     * that of the estimate less its bias, and contains the estimate (docs/explanation/alignment.md).
      */
     const double quantile = grouped ? ks_student_quantile(ks_spread_degrees(&spread)) : KS_Z95;
     const double half = quantile * (r->alignment_std_error + sqrt(error)) + rounding + error_of_bias,

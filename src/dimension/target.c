@@ -177,7 +177,7 @@ static void third_of(const job *j, const double *with, const double *phi, double
 
 /*
  * The interval is that of the logarithm where one standard error is less than a factor of four, otherwise a
- * plain one; either allows for skewness (docs/dimension.md has the coverage).
+ * plain one; either allows for skewness (docs/measurements/dimension.md has the coverage).
  */
 static ks_error_bar bar_of(const job *j, const double *x, double *room) {
     const double factor = log(4);

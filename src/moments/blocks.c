@@ -111,7 +111,7 @@ static kspec_status correlation_length(const ks_trials_given *of, double *length
 
 /* ---- blocks ---- */
 
-/* So many lengths to a block (docs/dimension.md has the coverage), and no fewer than so many */
+/* So many lengths to a block (docs/measurements/dimension.md has the coverage), and no fewer than so many */
 static const double LENGTHS = 2.5, FEWEST = 1.75;
 
 /* A block of about L rows or somewhat more, so that all blocks are as large where that can be */
