@@ -1,5 +1,5 @@
 /*
- * The coverage and the levels that docs/measurements/dimension.md states: bench_dimension [SEEDS [FIRST_SEED [TABLE]]]
+ * The coverage and the levels in docs/measurements/dimension.md: bench_dimension [SEEDS [FIRST_SEED [TABLE]]]
  *
  * Draws matrices of processes whose dimension is known, one per seed. Prints for each process and size how
  * often the nominal 95% interval of the dimension covers the truth; then, for two matrices of the same rows

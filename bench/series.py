@@ -3,7 +3,8 @@
     PYTHONPATH=build/python OPENBLAS_NUM_THREADS=1 python3 bench/series.py [SIMULATIONS] > tables.md
 
 Rows are x_i = sqrt(l) z_i W with 40 latent variables of variance k^-0.8, and Gaussian weights W. Of a series
-each latent variable is AR(1): z_i = rho z_{i-1} + noise. Printed are Markdown tables for docs/measurements/dimension.md.
+each latent variable is AR(1): z_i = rho z_{i-1} + noise. It prints the Markdown tables of
+docs/measurements/dimension.md.
 """
 
 import sys

@@ -126,9 +126,9 @@ static int take_logs(const lists *l, int n, double *logs) {
  * (Efron and Stein 1981); from half the rows and half the columns it is 2^k times as large, V' = sum of
  * 2^k k s_k. With parts 1 and k alone the true variance is V - (V' - 2 V) (k-1) / (k (2^k - 2)): the
  * factor is 1/4 for k = 2, 1/9 for k = 3, 3/56 for k = 4. Moments of order 2 have all of them; 1/9 was
- * chosen by the levels of p that it gives (docs/explanation/alignment.md). V' is the mean over the four quarters of
- * even and odd rows and columns. Of a dimension the parts are those of its expansion to first order,
- * m(1)^2 / (that of all) - m(2) / (that of all), which has no logarithm to be undefined in a quarter.
+ * chosen by the levels of p that it gives (docs/explanation/alignment.md). V' is the mean over the four
+ * quarters of even and odd rows and columns. For a dimension the parts are those of its expansion to first
+ * order, m(1)^2 / (that of all) - m(2) / (that of all), which has no logarithm to be undefined in a quarter.
  */
 enum { QUARTERS = 4 };
 static const double EXCESS = 1.0 / 9, LEAST_SHARE = 0.5;
