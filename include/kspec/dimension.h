@@ -267,6 +267,11 @@ KSPEC_API void kspec_accumulator_close(kspec_accumulator *a);
 KSPEC_API kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *x,
                                                 const kspec_matrix *other, kspec_error *err);
 
+/* The same of matrices in the memory of a GPU, which then has the state, until results or rows of the host's
+ * are asked for. A batch with entries that are not finite goes by way of the host. */
+KSPEC_API kspec_status kspec_accumulator_update_device(kspec_accumulator *a, const kspec_matrix *x,
+                                                       const kspec_matrix *other, kspec_error *err);
+
 /* Adds the rows of another accumulator with the same settings, which stays as it is. */
 KSPEC_API kspec_status kspec_accumulator_merge(kspec_accumulator *a, const kspec_accumulator *other,
                                                kspec_error *err);

@@ -61,6 +61,16 @@ def _two_axes(name: str, x: Any) -> _arrays.Array:
     return a
 
 
+def _on_gpu(batch: Any, other: Any) -> tuple[Any, Any] | None:
+    """Where the library can take both from a GPU's memory; None: from the host's"""
+    if library().kspec_gpu() is None:
+        return None
+    x = _arrays.on_gpu(batch)
+    y = None if other is None else _arrays.on_gpu(other)
+    two = x is not None and x.ndim == 2 and (other is None or (y is not None and y.ndim == 2))
+    return (x, y) if two else None
+
+
 class Accumulator:
     """The same estimates as kspec.dimension() and kspec.compare(), of rows that arrive in batches.
 
@@ -82,6 +92,7 @@ class Accumulator:
         them by default; with a stream that you give, results are the same in every run
     nan : "error" (default), or "omit" to leave rows with NaN out and count them in .omitted
     threads : default: all processors
+    device : "auto" (default): batches on a GPU are added there; or "cpu"
     """
 
     def __init__(
@@ -96,7 +107,10 @@ class Accumulator:
         stream: int | None = None,
         nan: Literal["error", "omit"] = "error",
         threads: int = 0,
+        device: Literal["auto", "cpu"] = "auto",
     ) -> None:
+        if device not in ("auto", "cpu"):
+            raise ArgumentError(f"device: {device!r} must be one of auto, cpu")
         if sampled not in _SAMPLED:
             raise ArgumentError(f"sampled: {sampled!r} must be one of {', '.join(_SAMPLED)}")
         if nan not in ("error", "omit"):
@@ -123,8 +137,10 @@ class Accumulator:
             err,
         )
         self._take(handle)
+        self._on_host = device == "cpu"
 
     def _take(self, handle: ctypes.c_void_p) -> None:
+        self._on_host = False
         self._handle = handle
         self._lock = threading.Lock()
         weakref.finalize(self, library().kspec_accumulator_close, handle)
@@ -134,9 +150,14 @@ class Accumulator:
     def update(self, batch: Any, other: Any = None) -> Accumulator:
         """Adds rows: any array-like of two axes, on a GPU too. `other`: those of the second matrix.
 
+        Batches on a GPU (PyTorch, JAX, CuPy; of any precision) stay there, and so does the state.
         Sparse matrices, AnnData, Zarr arrays and HDF5 data sets are read in slices of rows. A batch that is
         refused changes nothing; of one that is read in slices, the slices before the one refused stay.
         """
+        there = None if self._on_host else _on_gpu(batch, other)
+        if there is not None:
+            self._add(*there, library().kspec_accumulator_update_device)
+            return self
         batches = _in_slices("batch", batch)
         if other is None:
             for part in batches:
@@ -145,13 +166,12 @@ class Accumulator:
             self._add(np.concatenate(list(batches)), np.concatenate(list(_in_slices("other", other))))
         return self
 
-    def _add(self, x: _arrays.Array, other: _arrays.Array | None) -> None:
+    def _add(self, x: Any, other: Any, update: Any = None) -> None:
         err = h.kspec_error()
         second = None if other is None else ctypes.byref(_arrays.matrix(other))
+        update = update or library().kspec_accumulator_update
         with self._lock:
-            status = library().kspec_accumulator_update(
-                self._handle, ctypes.byref(_arrays.matrix(x)), second, ctypes.byref(err)
-            )
+            status = update(self._handle, ctypes.byref(_arrays.matrix(x)), second, ctypes.byref(err))
         _check(status, err)
 
     def merge(self, other: Accumulator) -> Accumulator:

@@ -177,9 +177,10 @@ def pointer(a: Array) -> Any:
     return ctypes.cast(a.ctypes.data, _POINTER)
 
 
-def matrix(a: Array) -> h.kspec_matrix:
+def matrix(a: Array | _gpu.OnDevice) -> h.kspec_matrix:
     """An array of two axes where it lies; it must live as long as what is returned."""
-    return h.kspec_matrix(pointer(a), *a.shape, *(stride // 8 for stride in a.strides))
+    at = ctypes.cast(a.address, _POINTER) if isinstance(a, _gpu.OnDevice) else pointer(a)
+    return h.kspec_matrix(at, *a.shape, *(stride // 8 for stride in a.strides))
 
 
 def as_struct(

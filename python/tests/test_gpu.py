@@ -161,6 +161,43 @@ assert found["trials"] == 2 and count < x.size / 2
     )
 
 
+def test_accumulators_there(package: pathlib.Path) -> None:
+    child(
+        package,
+        """
+y = np.concatenate([x + 0.1 * rng.normal(size=x.shape) for _ in range(20)])
+whole = kspec.Accumulator(30, stream=1).update(y).result()
+for make in (Cuda, Dlpack, lambda a: Cuda(np.asfortranarray(a)), lambda a: Cuda(a.astype("f4"))):
+    acc, batches = kspec.Accumulator(30, stream=1), [make(y[i : i + 100]) for i in range(0, len(y), 100)]
+    before = copied.value
+    for b in batches:
+        acc.update(b)
+    assert copied.value - before < 8 * 30 * 60 + 9 * len(y)  # sums alone
+    assert not any(b.asked for b in batches)
+    found = acc.result()
+    tolerance = 1e-5 if getattr(batches[0], "dtype", None) == "f4" else 1e-9
+    assert abs(found.dimension / whole.dimension - 1) < tolerance and found.rows == len(y)
+    assert abs(found.ci_high / whole.ci_high - 1) < 1e3 * tolerance
+two = kspec.Accumulator(30, 20, stream=1)
+two.update(Cuda(y), Cuda(y[:, :20].copy()))
+same_two = kspec.Accumulator(30, 20, stream=1).update(y, y[:, :20]).result()
+assert abs(two.result().alignment / same_two.alignment - 1) < 1e-9
+by_host = Cuda(y)
+assert kspec.Accumulator(30, stream=1, device="cpu").update(by_host).rows == len(y) and by_host.asked == 1
+holes = y.copy()
+holes[3, 4] = np.nan
+try:
+    two.update(Cuda(holes), Cuda(y[:, :20].copy()))
+    raise SystemExit("NaN was taken")
+except kspec.DataError as e:
+    assert "row 3, column 4 (from 0) is NaN" in str(e), e
+assert two.rows == len(y)
+omit = kspec.Accumulator(30, stream=1, nan="omit").update(Cuda(holes))
+assert omit.rows == len(y) - 1 and omit.omitted == 1
+""",
+    )
+
+
 def test_other_numbers_there(package: pathlib.Path) -> None:
     child(
         package,

@@ -56,6 +56,22 @@ int ks_borrowed_by_cols(const kspec_matrix *m) {
     return m->row_stride == 1 && (m->col_stride == (ptrdiff_t)m->rows || m->cols == 1);
 }
 
+kspec_status ks_borrowed_pack(const ks_run *run, const kspec_matrix *m, double alpha, ks_mat *out,
+                              kspec_error *err) {
+    ks_device *d = run->device;
+    const int by_rows = ks_borrowed_by_rows(m);
+    const ks_mat_expression e = {.m = m->rows,
+                                 .n = m->cols,
+                                 .alpha = alpha,
+                                 .count = 1,
+                                 .factor = {{ks_mat_of(m->data), !by_rows, 1}}};
+    if (by_rows || ks_borrowed_by_cols(m))
+        return ks_backend_of(run)->expression(run, &e, KS_TILE_STORE, out, NULL, err);
+    ks_plugin_status on_device = d->plugin->pack(d->gpu, alpha, m->data, m->rows, m->cols, m->row_stride,
+                                                 m->col_stride, ks_mat_address(out));
+    return ks_device_status(d, on_device, "a copy of the matrix", err);
+}
+
 /* As they lie where they are dense; else rows are packed on the device, PACK entries at a time. */
 static kspec_status fetch(ks_device *d, const kspec_matrix *m, double *to, kspec_error *err) {
     enum { PACK = 1 << 24 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/memory.h"
+#include "device/backend.h"
 #include "device/device.h"
 
 /*
@@ -11,6 +12,10 @@
  */
 kspec_status ks_placement_of_data(ks_placement *p, kspec_device want, const kspec_matrix *m, size_t count,
                                   kspec_error *err);
+
+/* out (room for as many, on run->device) = alpha m, row by row; m is there, with any strides. */
+kspec_status ks_borrowed_pack(const ks_run *run, const kspec_matrix *m, double alpha, ks_mat *out,
+                              kspec_error *err);
 
 /* Copies of them in the host's memory, whose views are `to`. Opens their GPU where p has none open. */
 kspec_status ks_borrowed_fetch(ks_placement *p, const kspec_matrix *from, size_t count, kspec_matrix *to,

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/parallel.h"
+#include "device/borrowed.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
@@ -90,6 +91,8 @@ kspec_status kspec_accumulator_open(size_t features, const kspec_accumulator_opt
 
 void kspec_accumulator_close(kspec_accumulator *a) {
     if (!a) return;
+    if (a->placement.device) ks_stream_leave(&(ks_run){.device = a->placement.device}, &a->there);
+    ks_placement_close(&a->placement);
     ks_arena_free(&a->arena);
     ks_free(a->streams);
     ks_free(a);
@@ -104,14 +107,39 @@ const kspec_accumulator_shape *kspec_accumulator_describe(kspec_accumulator *a) 
 
 /* ---- rows ---- */
 
+static ks_run on_device(const kspec_accumulator *a) {
+    return (ks_run){.threads = a->threads, .to = 1, .device = a->placement.device};
+}
+
+/* Logically nothing changes: what is on a GPU is in the host's memory, too. */
+kspec_status ks_accumulator_fetch(const kspec_accumulator *of, kspec_error *err) {
+    kspec_accumulator *a = (kspec_accumulator *)of;
+    const ks_run run = on_device(a);
+    kspec_status st = KSPEC_OK;
+    if (!a->lost && !run.device) return KSPEC_OK;
+    if (!a->lost) st = ks_stream_fetch(&run, &a->sums, &a->sample, &a->there, err);
+    if (st) a->lost = 1;
+    return a->lost ? ks_fail(err, KSPEC_E_NUMERIC, "the GPU failed with rows of the accumulator on it")
+                   : KSPEC_OK;
+}
+
+/* The state is the host's alone, which is about to change it. */
+static kspec_status bring_home(kspec_accumulator *a, kspec_error *err) {
+    kspec_status st = ks_accumulator_fetch(a, err);
+    const ks_run run = on_device(a);
+    if (!st && run.device) ks_stream_leave(&run, &a->there);
+    return st;
+}
+
 static void flush(kspec_accumulator *a) {
     if (a->held) ks_stream_add(a->threads, &a->sums, a->waiting, a->held, &a->room);
     a->held = 0;
 }
 
 kspec_status ks_accumulator_flush(kspec_accumulator *a, kspec_error *err) {
-    if (!a->held) return KSPEC_OK;
-    kspec_status st = ks_blas_enter(a->threads, err);
+    kspec_status st = a->held ? bring_home(a, err) : ks_accumulator_fetch(a, err);
+    if (st || !a->held) return st;
+    st = ks_blas_enter(a->threads, err);
     if (st) return st;
     flush(a);
     ks_blas_exit();
@@ -132,6 +160,8 @@ static kind look(const kspec_matrix *x, size_t i, size_t *where) {
     return k;
 }
 
+static const char *const BATCHES[2] = {"the batch", "the second batch"};
+
 static kspec_status check_entries(const kspec_accumulator *a, const kspec_matrix *x, const char *what,
                                   kspec_error *err) {
     for (size_t i = 0; i < x->rows; i++) {
@@ -149,23 +179,21 @@ static kspec_status check_batch(const kspec_accumulator *a, const kspec_matrix *
                                 kspec_error *err) {
     const size_t cols[2] = {a->sums.cols[0], a->sums.cols[1]};
     const kspec_matrix *part[2] = {x, other};
-    static const char *const names[2] = {"the batch", "the second batch"};
     if (!other != !cols[1])
         return ks_fail(err, KSPEC_E_ARG,
                        cols[1] ? "a batch of the second matrix is missing"
                                : "the accumulator has no second matrix: other_features is 0");
     for (int k = 0; k < 2 && part[k]; k++) {
-        if (part[k]->rows == 0) return ks_fail(err, KSPEC_E_ARG, "%s has 0 rows, fewer than 1", names[k]);
-        kspec_status st = ks_matrix_check(part[k], names[k], err);
+        if (part[k]->rows == 0) return ks_fail(err, KSPEC_E_ARG, "%s has 0 rows, fewer than 1", BATCHES[k]);
+        kspec_status st = ks_matrix_check(part[k], BATCHES[k], err);
         if (st) return st;
         if (part[k]->cols != cols[k])
-            return ks_fail(err, KSPEC_E_ARG, "%s has %zu columns, the accumulator %zu", names[k],
+            return ks_fail(err, KSPEC_E_ARG, "%s has %zu columns, the accumulator %zu", BATCHES[k],
                            part[k]->cols, cols[k]);
     }
     if (other && other->rows != x->rows)
         return ks_fail(err, KSPEC_E_ARG, "the batches have %zu and %zu rows", x->rows, other->rows);
-    kspec_status st = check_entries(a, x, names[0], err);
-    return st || !other ? st : check_entries(a, other, names[1], err);
+    return KSPEC_OK;
 }
 
 static void copy_row(const kspec_matrix *x, size_t i, double *to) {
@@ -181,6 +209,9 @@ kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *
     kspec_status st = ks_check_pointer(err, a, "the accumulator");
     if (!st) st = ks_check_pointer(err, x, "the batch");
     if (!st) st = check_batch(a, x, other, err);
+    if (!st) st = check_entries(a, x, BATCHES[0], err);
+    if (!st && other) st = check_entries(a, other, BATCHES[1], err);
+    if (!st) st = bring_home(a, err);
     if (!st) st = ks_blas_enter(a->threads, err);
     for (size_t i = 0; i < x->rows && !st; i++) { /* nothing fails from here on */
         double *to = a->waiting + a->held * a->sums.all;
@@ -196,6 +227,69 @@ kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *
     }
     if (!st) ks_blas_exit();
     return st;
+}
+
+/* ---- rows on a GPU ---- */
+
+/* The GPU that has the batch, once it has made it; the first time it is opened. */
+static kspec_status open_device(kspec_accumulator *a, const kspec_matrix *x, size_t count, kspec_error *err) {
+    ks_placement *p = &a->placement;
+    if (!p->device) return ks_placement_of_data(p, KSPEC_DEVICE_AUTO, x, count, err);
+    for (size_t k = 0; k < count; k++)
+        if (p->device->plugin->owner(x[k].data) < 0)
+            return ks_fail(err, KSPEC_E_ARG, "%s is not in the memory of a GPU", BATCHES[k]);
+    return KSPEC_OK;
+}
+
+/* *done = 0: it is for the host */
+static kspec_status add_on_device(kspec_accumulator *a, const kspec_matrix *x[2], int *done,
+                                  kspec_error *err) {
+    const ks_run run = on_device(a);
+    ks_stream_batch b = {.count = 0};
+    kspec_error unused;
+    *done = 0;
+    if (!run.device || ks_stream_batch_open(&run, &a->sums, x, &b, done, &unused)) return KSPEC_OK;
+    if (*done && ks_stream_send(&run, &a->sums, &a->sample, &a->there, &unused)) *done = 0;
+    kspec_status st = KSPEC_OK;
+    if (*done) {
+        st = ks_stream_batch_add(&run, &a->sums, &a->sample, a->o.stream, a->taken, &a->room, &b, &a->there,
+                                 err);
+        a->lost = st != KSPEC_OK;
+        a->taken += b.count;
+    }
+    ks_stream_batch_close(&run, &b);
+    return st;
+}
+
+/* By way of the host, whose messages these are where the batch is wrong */
+static kspec_status add_copies(kspec_accumulator *a, const kspec_matrix x[2], size_t count,
+                               kspec_error *err) {
+    ks_arena arena = {0};
+    kspec_matrix host[2];
+    kspec_status st = ks_borrowed_fetch(&a->placement, x, count, host, &arena, err);
+    if (!st) st = kspec_accumulator_update(a, &host[0], count > 1 ? &host[1] : NULL, err);
+    ks_arena_free(&arena);
+    return st;
+}
+
+kspec_status kspec_accumulator_update_device(kspec_accumulator *a, const kspec_matrix *x,
+                                             const kspec_matrix *other, kspec_error *err) {
+    ks_clear(err);
+    int done = 0;
+    kspec_status st = ks_check_pointer(err, a, "the accumulator");
+    if (!st) st = ks_check_pointer(err, x, "the batch");
+    if (!st) st = check_batch(a, x, other, err);
+    if (st) return st;
+    const size_t count = other ? 2 : 1;
+    const kspec_matrix both[2] = {*x, other ? *other : *x}, *parts[2] = {&both[0], &both[1]};
+    st = open_device(a, both, count, err);
+    if (!st && a->lost) st = ks_accumulator_fetch(a, err);
+    if (!st && a->held) st = ks_accumulator_flush(a, err);
+    if (!st) st = ks_blas_enter(a->threads, err);
+    if (st) return st;
+    st = add_on_device(a, parts, &done, err);
+    ks_blas_exit();
+    return st || done ? st : add_copies(a, both, count, err);
 }
 
 /* ---- two accumulators ---- */
@@ -235,6 +329,8 @@ kspec_status kspec_accumulator_merge(kspec_accumulator *a, const kspec_accumulat
     kspec_status st = ks_check_pointer(err, a, "the accumulator");
     if (!st) st = ks_check_pointer(err, other, "the other accumulator");
     if (!st) st = check_pair(a, other, err);
+    if (!st) st = bring_home(a, err);
+    if (!st) st = ks_accumulator_fetch(other, err);
     if (st) return st;
     const size_t mine = a->stream_count, theirs = other->stream_count;
     uint64_t *streams = ks_alloc(ks_size_add(mine, theirs), sizeof *streams);

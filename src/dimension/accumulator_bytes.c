@@ -86,6 +86,7 @@ kspec_status kspec_accumulator_pack(const kspec_accumulator *a, void *to, size_t
     ks_clear(err);
     kspec_status st = ks_check_pointer(err, a, "the accumulator");
     if (!st) st = ks_check_pointer(err, size, "the number of bytes");
+    if (!st && to) st = ks_accumulator_fetch(a, err);
     if (st) return st;
     const size_t wanted = size_of(a), given = *size;
     *size = wanted;

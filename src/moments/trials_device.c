@@ -15,31 +15,18 @@ int ks_trials_device_suit(size_t ntrials, const kspec_moments_opts *o) {
     return o->permutations <= 1 && o->scheme == KSPEC_TRIALS_SPLIT;
 }
 
-static int is_dense(const kspec_matrix *m) { return ks_borrowed_by_rows(m) || ks_borrowed_by_cols(m); }
-
 /* out = alpha m, row by row */
 static kspec_status copy(const ks_run *run, const kspec_matrix *m, double alpha, ks_mat **out,
                          kspec_error *err) {
-    static const char what[] = "a copy of the matrix";
-    const ks_backend *at = ks_backend_of(run);
-    ks_device *d = run->device;
-    kspec_status st = at->hold(run, m->rows, m->cols, what, out, err);
-    if (st) return st;
-    const ks_mat_expression e = {.m = m->rows,
-                                 .n = m->cols,
-                                 .alpha = alpha,
-                                 .count = 1,
-                                 .factor = {{ks_mat_of(m->data), !ks_borrowed_by_rows(m), 1}}};
-    if (is_dense(m)) return at->expression(run, &e, KS_TILE_STORE, *out, NULL, err);
-    ks_plugin_status on_device = d->plugin->pack(d->gpu, alpha, m->data, m->rows, m->cols, m->row_stride,
-                                                 m->col_stride, ks_mat_address(*out));
-    return ks_device_status(d, on_device, what, err);
+    kspec_status st = ks_backend_of(run)->hold(run, m->rows, m->cols, "a copy of the matrix", out, err);
+    return st ? st : ks_borrowed_pack(run, m, alpha, *out, err);
 }
 
 /* square[i]: sums of squares that make up that of all entries; which are in which row does not matter */
 static kspec_status squares(const ks_run *run, const kspec_matrix *m, double *square, kspec_error *err) {
     ks_mat *packed = NULL;
-    kspec_status st = is_dense(m) ? KSPEC_OK : copy(run, m, 1, &packed, err);
+    kspec_status st =
+        ks_borrowed_by_rows(m) || ks_borrowed_by_cols(m) ? KSPEC_OK : copy(run, m, 1, &packed, err);
     const ks_mat_expression e = {.m = m->rows,
                                  .n = m->cols,
                                  .alpha = 1,

@@ -37,7 +37,7 @@ static void rise(ks_reservoir *r, size_t at) {
         swap(&r->kept[at], &r->kept[(at - 1) / 2]);
 }
 
-static void take(ks_reservoir *r, ks_kept k, const double *x) {
+static double *place(ks_reservoir *r, ks_kept k) {
     if (r->count < r->capacity) {
         k.place = r->count;
         r->kept[r->count++] = k;
@@ -47,18 +47,25 @@ static void take(ks_reservoir *r, ks_kept k, const double *x) {
         r->kept[0] = k;
         sink(r, 0);
     } else {
-        return;
+        return NULL;
     }
-    memcpy(r->rows + k.place * r->width, x, r->width * sizeof *x);
+    return r->rows + k.place * r->width;
+}
+
+double *ks_reservoir_place(ks_reservoir *r, uint64_t stream, uint64_t row) {
+    ks_kept k = {.stream = stream, .row = row};
+    kspec_random_uniform(r->seed, ks_stream(KS_STREAM_RESERVOIR, stream), row, 1, &k.key);
+    return place(r, k);
 }
 
 void ks_reservoir_offer(ks_reservoir *r, uint64_t stream, uint64_t row, const double *x) {
-    ks_kept k = {.stream = stream, .row = row};
-    kspec_random_uniform(r->seed, ks_stream(KS_STREAM_RESERVOIR, stream), row, 1, &k.key);
-    take(r, k, x);
+    double *to = ks_reservoir_place(r, stream, row);
+    if (to) memcpy(to, x, r->width * sizeof *x);
 }
 
 void ks_reservoir_merge(ks_reservoir *r, const ks_reservoir *other) {
-    for (size_t k = 0; k < other->count; k++)
-        take(r, other->kept[k], other->rows + other->kept[k].place * other->width);
+    for (size_t k = 0; k < other->count; k++) {
+        double *to = place(r, other->kept[k]);
+        if (to) memcpy(to, other->rows + other->kept[k].place * other->width, r->width * sizeof *to);
+    }
 }

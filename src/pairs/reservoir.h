@@ -24,7 +24,10 @@ typedef struct {
 kspec_status ks_reservoir_open(ks_reservoir *r, uint64_t seed, size_t capacity, size_t width, ks_arena *arena,
                                kspec_error *err);
 
-/* Row number `row` of a stream, which may or may not be kept */
+/* Where row number `row` of a stream is kept, for the caller to fill; NULL: it is not */
+double *ks_reservoir_place(ks_reservoir *r, uint64_t stream, uint64_t row);
+
+/* The same, filled: row number `row` of a stream, which may or may not be kept */
 void ks_reservoir_offer(ks_reservoir *r, uint64_t stream, uint64_t row, const double *x);
 
 /* The rows of another one, with the same seed, capacity and width */

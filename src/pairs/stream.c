@@ -26,6 +26,11 @@ kspec_status ks_stream_open(ks_stream *s, const size_t cols[2], ks_arena *arena,
     return KSPEC_OK;
 }
 
+void ks_stream_mirror(const ks_stream *s) {
+    for (size_t k = 0; k < s->all; k++)
+        for (size_t i = 0; i < k; i++) s->G[k * s->all + i] = s->G[i * s->all + k];
+}
+
 /* ---- moving a state to another centre ---- */
 
 static const double *part_of(const ks_stream *s, const double *x, int a) { return x + (a ? s->cols[0] : 0); }
@@ -65,7 +70,7 @@ kspec_status ks_stream_part_open(ks_stream_part *p, size_t all, ks_arena *arena,
     return KSPEC_OK;
 }
 
-static void clear_part(ks_stream_part *p, size_t all, size_t n) {
+void ks_stream_part_clear(ks_stream_part *p, size_t all, size_t n) {
     p->n = (double)n;
     memset(p->N2, 0, sizeof p->N2);
     memset(p->N4, 0, sizeof p->N4);
@@ -74,7 +79,7 @@ static void clear_part(ks_stream_part *p, size_t all, size_t n) {
 
 void ks_stream_part_set(ks_stream_part *p, const ks_stream *s, int exponent) {
     const double f = ldexp(1, s->known ? s->exponent - exponent : 0), f2 = f * f, f3 = f2 * f, f4 = f2 * f2;
-    clear_part(p, s->all, s->n);
+    ks_stream_part_clear(p, s->all, s->n);
     for (int a = 0; a < 2; a++) p->N2[a] = f2 * s->N2[a];
     for (int k = 0; k < 3; k++) p->N4[k] = f4 * s->N4[k];
     for (size_t j = 0; j < s->all; j++) {
@@ -219,8 +224,7 @@ static void add_mean(double *mean, double *low, double more) {
     *mean = sum, *low = (a - (sum - rest)) + (b - rest);
 }
 
-/* The state becomes what both parts are about the common mean, but for G. d: from one mean to the other */
-static void join(ks_stream *s, ks_stream_part *p, ks_stream_part *q, const double *d) {
+void ks_stream_join(ks_stream *s, ks_stream_part *p, ks_stream_part *q, const double *d) {
     const double n = p->n + q->n;
     ks_stream_move(s, p, q->n / n, d);
     ks_stream_move(s, q, -p->n / n, d);
@@ -268,7 +272,7 @@ void ks_stream_add(int threads, ks_stream *s, double *x, size_t count, ks_stream
     double *d = room->vectors + 2 * all, *rows = room->rows;
     set_unit(s, x, count * all);
     ks_stream_part_set(p, s, s->exponent);
-    clear_part(q, all, count);
+    ks_stream_part_clear(q, all, count);
     memset(room->vectors, 0, 2 * all * sizeof *room->vectors);
     block b = {.s = s,
                .x = x,
@@ -307,7 +311,7 @@ void ks_stream_add(int threads, ks_stream *s, double *x, size_t count, ks_stream
                   .ldc = all,
                   .symmetric = 1};
     loop(threads, ks_tiled_count(&g), make_tile, &g);
-    join(s, p, q, d);
+    ks_stream_join(s, p, q, d);
 }
 
 /* ---- two states ---- */
@@ -348,5 +352,5 @@ void ks_stream_merge(int threads, ks_stream *s, const ks_stream *other, ks_strea
     ks_stream_times(threads, other, d, f * f, q->g, room->partial);
     merge_job j = {s, other->G, d, f * f, p->n * q->n / (p->n + q->n)};
     loop(threads, bands(all), merge_rows, &j);
-    join(s, p, q, d);
+    ks_stream_join(s, p, q, d);
 }

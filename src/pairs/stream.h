@@ -45,6 +45,15 @@ kspec_status ks_stream_part_open(ks_stream_part *p, size_t all, ks_arena *arena,
 /* p becomes the state, in units of 2^exponent, but for G; g = 0. */
 void ks_stream_part_set(ks_stream_part *p, const ks_stream *s, int exponent);
 
+/* p of so many rows, all its sums 0 */
+void ks_stream_part_clear(ks_stream_part *p, size_t all, size_t n);
+
+/* s becomes what both parts are about the common mean, but for G. d: from the mean of p to that of q */
+void ks_stream_join(ks_stream *s, ks_stream_part *p, ks_stream_part *q, const double *d);
+
+/* Sets G's lower triangle, too. */
+void ks_stream_mirror(const ks_stream *s);
+
 /* Scratch of the calls below, for batches of so many rows; with it they cannot fail. */
 typedef struct {
     ks_stream_part part[2];

@@ -91,8 +91,7 @@ static kspec_status open_job(int threads, const ks_stream_of *of, ks_stream_room
         ks_stream_times(threads, s, j->mean, 1, j->p.g, room->partial);
         ks_stream_move(s, &j->p, -1, j->mean);
     }
-    for (size_t k = 0; k < all; k++) /* the lower triangle as well */
-        for (size_t i = 0; i < k; i++) s->G[k * all + i] = s->G[i * all + k];
+    ks_stream_mirror(s);
     st = ks_parallel_for(&run, chunks, row_band, j, err);
     if (!st && !j->centered) forms_about_zero(j);
     for (size_t i = 0; i < count && !st; i++)

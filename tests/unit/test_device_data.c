@@ -274,7 +274,156 @@ TEST(norms) {
     free(x);
 }
 
+/* ---- accumulators ---- */
+
+enum { ROWS = 700, COLS = 17, OTHER = 9 };
+
+static void same_dimension(kspec_accumulator *a, kspec_accumulator *b, int which) {
+    kspec_dimension_result *r, *s;
+    kspec_error err;
+    CHECK_MSG(kspec_accumulator_dimension(a, which, &r, &err) == KSPEC_OK, "%s", err.msg);
+    CHECK_MSG(kspec_accumulator_dimension(b, which, &s, &err) == KSPEC_OK, "%s", err.msg);
+    if (!r || !s) return;
+    CHECK(r->P == s->P && r->Q == s->Q);
+    CHECK_CLOSE(r->trace, s->trace, 1e-10);
+    CHECK_CLOSE(r->trace_squared, s->trace_squared, 1e-10);
+    CHECK_CLOSE(r->second_moment, s->second_moment, 1e-10);
+    CHECK_CLOSE(r->naive, s->naive, 1e-10);
+    CHECK_CLOSE(r->ci_low, s->ci_low, 1e-6);
+    CHECK_CLOSE(r->ci_high, s->ci_high, 1e-6);
+    kspec_dimension_free(r), kspec_dimension_free(s);
+}
+
+static void same_alignment(kspec_accumulator *a, kspec_accumulator *b) {
+    kspec_compare_result *r, *s;
+    kspec_error err;
+    CHECK_MSG(kspec_accumulator_compare(a, &r, &err) == KSPEC_OK, "%s", err.msg);
+    CHECK_MSG(kspec_accumulator_compare(b, &s, &err) == KSPEC_OK, "%s", err.msg);
+    if (!r || !s) return;
+    CHECK_CLOSE(r->alignment, s->alignment, 1e-9);
+    CHECK_CLOSE(r->alignment_ci_low, s->alignment_ci_low, 1e-6);
+    CHECK_CLOSE(r->alignment_biased, s->alignment_biased, 1e-10);
+    kspec_compare_free(r), kspec_compare_free(s);
+}
+
+static kspec_matrix part_of(const double *x, size_t from, size_t to, size_t cols, size_t width) {
+    return (kspec_matrix){x + from * width, to - from, cols, (ptrdiff_t)width, 1};
+}
+
+/* Batches of several sizes, of which those in `here` come from the host's memory */
+static void stream(const double *x, const double *y, const double *there_x, const double *there_y,
+                   unsigned here, size_t width, kspec_accumulator *a) {
+    static const size_t end[] = {3, 4, 260, 400, 401, 690, ROWS};
+    kspec_error err;
+    for (size_t k = 0, from = 0; k < sizeof end / sizeof *end; from = end[k++]) {
+        const int host = (here >> k) & 1;
+        const kspec_matrix b = part_of(host ? x : there_x, from, end[k], COLS, width),
+                           c = part_of(host ? y : there_y, from, end[k], OTHER, OTHER),
+                           *second = y ? &c : NULL;
+        kspec_status st = host ? kspec_accumulator_update(a, &b, second, &err)
+                               : kspec_accumulator_update_device(a, &b, second, &err);
+        CHECK_MSG(st == KSPEC_OK, "%zu: %s", k, err.msg);
+    }
+}
+
+/* Whatever the order of batches from the host and from the device: as from the host alone */
+static void accumulate(int with_other, size_t width, double offset, size_t reservoir) {
+    double *x = numbers(4, ROWS * width, 1), *y = numbers(5, (size_t)ROWS * OTHER, 1),
+           *f = numbers(6, (size_t)ROWS * 2, 3);
+    for (size_t i = 0; i < ROWS; i++) { /* two factors, that both matrices have */
+        for (size_t k = 0; k < COLS; k++)
+            x[i * width + k] += offset + f[2 * i] * sin((double)k) + f[2 * i + 1] * cos(2 * (double)k);
+        for (size_t k = 0; k < OTHER; k++) y[i * OTHER + k] += f[2 * i] * cos((double)k) + f[2 * i + 1];
+    }
+    double *there = upload(x, ROWS * width), *other = upload(y, (size_t)ROWS * OTHER);
+    static const unsigned orders[] = {0, 0x55, 0x2a, 0x60, 0x07};
+    kspec_accumulator_opts o = {.size = sizeof o,
+                                .other_features = with_other ? OTHER : 0,
+                                .reservoir = reservoir,
+                                .stream = 5,
+                                .threads = 1};
+    kspec_error err;
+    kspec_accumulator *whole, *a, *back;
+    CHECK(kspec_accumulator_open(COLS, &o, &whole, &err) == KSPEC_OK);
+    stream(x, with_other ? y : NULL, NULL, NULL, ~0u, width, whole);
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
+        CHECK(kspec_accumulator_open(COLS, &o, &a, &err) == KSPEC_OK);
+        stream(x, with_other ? y : NULL, there, other, orders[k], width, a);
+        for (int w = 0; w <= with_other; w++) same_dimension(a, whole, w);
+        if (with_other) same_alignment(a, whole);
+        size_t bytes = 0;
+        CHECK(kspec_accumulator_pack(a, NULL, &bytes, &err) == KSPEC_OK);
+        void *packed = malloc(bytes);
+        CHECK(kspec_accumulator_pack(a, packed, &bytes, &err) == KSPEC_OK);
+        CHECK(kspec_accumulator_unpack(packed, bytes, &back, &err) == KSPEC_OK);
+        if (back) same_dimension(back, whole, 0);
+        free(packed);
+        kspec_accumulator_close(a), kspec_accumulator_close(back);
+    }
+    /* and merged: one half from either, of a state that stays on the device */
+    kspec_accumulator *half[2];
+    for (int k = 0; k < 2; k++) {
+        const kspec_matrix b = part_of(there, k ? 300 : 0, k ? ROWS : 300, COLS, width),
+                           c = part_of(other, k ? 300 : 0, k ? ROWS : 300, OTHER, OTHER);
+        o.stream = 5 + (uint64_t)k;
+        CHECK(kspec_accumulator_open(COLS, &o, &half[k], &err) == KSPEC_OK);
+        CHECK(kspec_accumulator_update_device(half[k], &b, with_other ? &c : NULL, &err) == KSPEC_OK);
+    }
+    CHECK(kspec_accumulator_merge(half[0], half[1], &err) == KSPEC_OK);
+    if (reservoir >= ROWS) same_dimension(half[0], whole, 0);
+    kspec_accumulator_close(half[0]), kspec_accumulator_close(half[1]), kspec_accumulator_close(whole);
+    release(there), release(other);
+    free(x), free(y), free(f);
+}
+
+TEST(accumulators) {
+    for (int with_other = 0; with_other < 2; with_other++) {
+        accumulate(with_other, COLS, 0, 2 * ROWS);
+        accumulate(with_other, COLS + 3, 1e6, 100);
+    }
+}
+
+/* NaN, numbers without a square, another width, the host's memory: the message, and the state as it was */
+TEST(batches_that_are_wrong) {
+    double *x = numbers(6, (size_t)ROWS * COLS, 1), *y = numbers(6, (size_t)ROWS * COLS, 1);
+    kspec_accumulator *a, *whole;
+    kspec_error err;
+    kspec_accumulator_opts o = {.size = sizeof o, .stream = 1, .threads = 1};
+    CHECK(kspec_accumulator_open(COLS, &o, &whole, &err) == KSPEC_OK);
+    o.stream = 2;
+    CHECK(kspec_accumulator_open(COLS, &o, &a, &err) == KSPEC_OK);
+    for (size_t i = 0; i < (size_t)ROWS * COLS; i++)
+        x[i] += 3 * cos((double)(i / COLS * 7 % 11 * (1 + i % COLS)));
+    const kspec_matrix here = {x, 300, COLS, COLS, 1}, rest = {x + 300 * COLS, 400, COLS, COLS, 1};
+    CHECK(kspec_accumulator_update(whole, &here, NULL, &err) == KSPEC_OK);
+    CHECK(kspec_accumulator_update(whole, &rest, NULL, &err) == KSPEC_OK);
+    y[7 * COLS + 3] = NAN;
+    kspec_matrix good = {upload(x, (size_t)ROWS * COLS), 300, COLS, COLS, 1}, next = good,
+                 bad = {upload(y, (size_t)ROWS * COLS), 300, COLS, COLS, 1}, narrow = good, empty = good;
+    next.data += 300 * COLS, next.rows = 400, narrow.cols--, empty.rows = 0;
+    CHECK(kspec_accumulator_update_device(a, &good, NULL, &err) == KSPEC_OK);
+    CHECK(kspec_accumulator_update_device(a, &bad, NULL, &err) == KSPEC_E_DATA);
+    CHECK_MSG(strcmp(err.msg, "the batch: row 7, column 3 (from 0) is NaN") == 0, "%s", err.msg);
+    CHECK(kspec_accumulator_update_device(a, &narrow, NULL, &err) == KSPEC_E_ARG);
+    CHECK(kspec_accumulator_update_device(a, &empty, NULL, &err) == KSPEC_E_ARG);
+    CHECK(kspec_accumulator_update_device(a, &good, &good, &err) == KSPEC_E_ARG);
+    CHECK(kspec_accumulator_update_device(a, &here, NULL, &err) == KSPEC_E_ARG);
+    CHECK_MSG(strcmp(err.msg, "the batch is not in the memory of a GPU") == 0, "%s", err.msg);
+    CHECK(kspec_accumulator_update_device(a, &next, NULL, &err) == KSPEC_OK);
+    same_dimension(a, whole, 0);
+    for (size_t k = 0; k < (size_t)ROWS * COLS; k++)
+        y[k] = 1e150 * x[k]; /* 1e150^2 is all right, a sum of 4 is not */
+    CHECK(own.device->plugin->put(own.device->gpu, (double *)bad.data, y, (size_t)ROWS * COLS) ==
+          KS_PLUGIN_OK);
+    CHECK_MSG(kspec_accumulator_update_device(a, &bad, NULL, &err) == KSPEC_OK, "%s", err.msg);
+    kspec_accumulator_close(a), kspec_accumulator_close(whole);
+    release((double *)good.data), release((double *)bad.data);
+    free(x), free(y);
+}
+
 static void all(void) {
+    RUN(accumulators);
+    RUN(batches_that_are_wrong);
     RUN(moments_where_they_are);
     RUN(dimensions_where_they_are);
     RUN(what_is_wrong);
