@@ -1,6 +1,6 @@
-"""The table of docs/scale.md: what its model says of large square matrices. usage: python3 bench/scale.py
+"""The table of docs/explanation/scale.md: what its model says of large square matrices. usage: python3 bench/scale.py
 
-A node has 64 cores, and one rank with 64 threads. Rates are those measured on 16 cores (docs/scale.md).
+A node has 64 cores, and one rank with 64 threads. Rates are those measured on 16 cores (docs/explanation/scale.md).
 """
 
 CORES = 64

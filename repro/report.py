@@ -20,7 +20,7 @@ INTRODUCTION = """\
 `make repro` runs every figure in a quick version: smaller sizes and fewer draws, about five minutes on two
 quiet cores. `make repro-full` runs them at the papers' sizes: hours, but an interrupted run continues where
 it stopped. `make repro-docs` writes this page. `python3 repro/run.py 000-A1b` runs one figure, with `--full`
-at the paper's size. Under `mpirun` or `srun` the ranks share the commands out (docs/scale.md).
+at the paper's size. Under `mpirun` or `srun` the ranks share the commands out (docs/explanation/scale.md).
 
 Each figure has a script in `repro/`, or a row of a script's table. It runs `kspec`, draws the figure, and
 checks in numbers what the paper says about it. Some papers leave a setting open. Then a claim is tried under
