@@ -1,6 +1,6 @@
-"""The table of docs/explanation/scale.md: what its model says of large square matrices. usage: python3 bench/scale.py
+"""The model of docs/explanation/scale.md: time and memory of large square matrices. usage: python3 bench/scale.py
 
-A node has 64 cores, and one rank with 64 threads. Rates are those measured on 16 cores (docs/explanation/scale.md).
+A node has 64 cores, and one rank with 64 threads. docs/measurements/scale.md has the rates of 16 cores.
 """
 
 CORES = 64
