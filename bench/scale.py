@@ -1,4 +1,4 @@
-"""The model of docs/explanation/scale.md: time and memory of large square matrices. usage: python3 bench/scale.py
+"""The model of docs/explanation/scale.md, for large square matrices. usage: python3 bench/scale.py
 
 A node has 64 cores, and one rank with 64 threads. docs/measurements/scale.md has the rates of 16 cores.
 """
