@@ -42,7 +42,7 @@ static long target;
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
     *__libc_memalign(size_t, size_t);
 
-/* OpenBLAS does not look whether it got its memory; kspec keeps a reserve (docs/testing.md). */
+/* OpenBLAS does not look whether it got its memory; kspec keeps a reserve (docs/explanation/testing.md). */
 static struct { char *from, *to; } excused[64];
 static int excused_count;
 
