@@ -1,5 +1,5 @@
 #!/bin/sh
-# What each constant of src/fit/tuning.h does (docs/spectrum.md): one row per change, by bench_fit.
+# What each constant of src/fit/tuning.h does: a row per change, by bench_fit (docs/measurements/spectrum.md).
 #     cmake --preset release -B build-ablation -DCMAKE_C_FLAGS=-DKSPEC_ABLATION
 #     cmake --build build-ablation --target bench_fit
 #     bench/ablation.sh build-ablation/bench/bench_fit --seeds 1 2 --cell 100x100 ...

@@ -1,5 +1,5 @@
 /*
- * How well `kspec spectrum` recovers eigenvalues (docs/spectrum.md):
+ * How well `kspec spectrum` recovers eigenvalues (docs/measurements/spectrum.md):
  *     bench_fit [--cell TEXT]... [--seeds FROM COUNT] [--threads N] [--data DIR] [--given] [--csv | --brief]
  *
  * Runs processes x sizes x noise levels x seeds, N matrices at a time, each on one thread. A cell is called

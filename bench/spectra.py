@@ -4,8 +4,8 @@
     python3 bench/spectra.py table FILE
     PYTHONPATH=build/python python3 bench/spectra.py signal --seeds N
 
-`run` writes one line of JSON a matrix, `table` makes the tables of docs/spectrum.md: coverage of 95%
-intervals, how many of the misses carry a doubt, and total errors, sum |estimate - truth| over the trace.
+`run` writes one line of JSON a matrix, `table` makes the tables of docs/measurements/spectrum.md: coverage of
+95% intervals, how many of the misses carry a doubt, and total errors, sum |estimate - truth| over the trace.
 `signal` says how often noise is taken for signal, and signal for noise.
 """
 

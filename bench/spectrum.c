@@ -1,5 +1,5 @@
 /*
- * The accuracy that docs/spectrum.md states: bench_spectrum [SEEDS [FIRST_SEED]]
+ * The accuracy that docs/measurements/spectrum.md states: bench_spectrum [SEEDS [FIRST_SEED]]
  *
  * Prints the total absolute error of the recovered eigenvalues, as a share of their sum, for processes whose
  * spectrum is known: for each way to weight the moments, several numbers of moments and several grids. Then

@@ -9,7 +9,7 @@ KSPEC_BEGIN_DECLS
 /*
  * The eigenvalues lambda_1 >= lambda_2 >= ... of the kernel operator behind a matrix Phi (P x Q). Those of
  * the matrix itself, s_i of Phi Phi^T/(PQ), are spread by the sampling of rows and columns: the first are too
- * large, the last too small. docs/spectrum.md derives the methods.
+ * large, the last too small. docs/explanation/spectrum.md derives the methods.
  *
  * FIT inverts that spreading: families of spectra are fitted to the s_i and averaged by how well they explain
  * them. There is nothing to choose: no rank, no upper end.

@@ -1,6 +1,6 @@
 /*
  * From the eigenvalues of the operator to those of a sample of it, for Gaussian factors Phi = X Lambda^(1/2)
- * W^T (docs/spectrum.md). With
+ * W^T (docs/explanation/spectrum.md). With
  *     D(kappa) = sum_l lambda_l/(lambda_l + kappa),   a = 1 - D/P,   b = 1 - D/Q,   t = kappa a b,
  *     L(kappa) = sum_l log(1 + lambda_l/kappa) + P (a - log a) + Q (b - log b),
  * the sample's spectrum lies where t is negative, t = -x, and -Im L/pi of its eigenvalues exceed x.

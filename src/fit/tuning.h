@@ -1,6 +1,6 @@
 /*
- * Every constant of the fit that was chosen and not derived, with the reason. docs/spectrum.md says what
- * happens when one is changed, and which were not measured.
+ * Every constant of the fit that was chosen and not derived, with the reason. docs/measurements/spectrum.md
+ * says what happens when one is changed, and which were not measured.
  */
 #pragma once
 

@@ -10,7 +10,7 @@
 /*
  * The errors of neighbouring moments correlate by 0.99 and more, and the jackknife knows the correlation only
  * roughly. So this much is added to its diagonal before it is inverted; between 1e-4 and 1e-2 nothing depends
- * on it (docs/spectrum.md).
+ * on it (docs/measurements/spectrum.md).
  */
 static const double ridge = 1e-3;
 
