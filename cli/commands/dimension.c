@@ -53,17 +53,11 @@ static void signal_json(json_t *o, const kspec_dimension_result *r) {
     for (size_t k = 0; k < r->signal_count; k++) {
         const kspec_signal *e = r->signal_columns[k];
         json_t *one = json_object();
-        cli_set_reals(one, (cli_member[]){{"share", e->share},
-                                          {"stderr", e->std_error},
-                                          {"ci_low", e->ci_low},
-                                          {"ci_high", e->ci_high},
-                                          {0}});
+        cli_set_reals(one, (cli_member[]){{"share", e->share}, CLI_ERRORS("", e, ), {0}});
         json_array_append_new(list, one);
     }
     cli_set_reals(o, (cli_member[]){{"signal_share", r->signal_share},
-                                    {"signal_share_stderr", r->signal_share_std_error},
-                                    {"signal_share_ci_low", r->signal_share_ci_low},
-                                    {"signal_share_ci_high", r->signal_share_ci_high},
+                                    CLI_ERRORS("signal_share_", r, signal_share_),
                                     {0}});
     json_object_set_new(o, "signal_columns", list);
 }
@@ -81,9 +75,7 @@ static json_t *one_json(const output *u, size_t k) {
                           "trials", (json_int_t)r->trials, "centered", r->center > KSPEC_CENTER_NONE, "seed",
                           (json_int_t)u->a->common.seed);
     cli_set_reals(o, (cli_member[]){{"dimension", r->dimension},
-                                    {"stderr", r->std_error},
-                                    {"ci_low", r->ci_low},
-                                    {"ci_high", r->ci_high},
+                                    CLI_ERRORS("", r, ),
                                     {"rounding", r->rounding},
                                     {"naive", r->naive},
                                     {"trace", r->trace},

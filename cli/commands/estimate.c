@@ -74,12 +74,8 @@ static json_t *to_json(const void *result) {
     const output *u = result;
     const kspec_unbiased_result *r = u->r;
     json_t *o = json_pack("{s:s}", "expression", u->expression);
-    cli_set_reals(o, (cli_member[]){{"value", r->value},
-                                    {"stderr", r->std_error},
-                                    {"ci_low", r->ci_low},
-                                    {"ci_high", r->ci_high},
-                                    {"rounding", r->rounding},
-                                    {0}});
+    cli_set_reals(o,
+                  (cli_member[]){{"value", r->value}, CLI_ERRORS("", r, ), {"rounding", r->rounding}, {0}});
     json_object_set_new(o, "axes", axes_json(u));
     json_object_set_new(o, "graphs", json_integer((json_int_t)r->graphs));
     json_object_set_new(o, "products", json_integer((json_int_t)r->products));

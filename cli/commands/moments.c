@@ -50,24 +50,17 @@ static const char *side_name(const kspec_moments_result *r) {
 
 static json_t *estimate_json(const moments_args *a, const kspec_moments_result *r, const kspec_estimate *e) {
     json_t *o = json_pack("{s:s, s:i}", "estimator", kspec_estimator_name(e->estimator), "n", e->n);
-    cli_set_reals(o, (cli_member[]){{"value", e->value},
-                                    {"stderr", e->std_error},
-                                    {"ci_low", e->ci_low},
-                                    {"ci_high", e->ci_high},
-                                    {"root", e->root},
-                                    {"rounding", e->rounding},
-                                    {0}});
+    cli_set_reals(
+        o, (cli_member[]){
+               {"value", e->value}, CLI_ERRORS("", e, ), {"root", e->root}, {"rounding", e->rounding}, {0}});
     if (a->bound)
         cli_set_reals(o, (cli_member[]){{"variance_bound", e->variance_bound},
                                         {"chebyshev_low", e->chebyshev_low},
                                         {"chebyshev_high", e->chebyshev_high},
                                         {0}});
     if (a->scale_free)
-        cli_set_reals(o, (cli_member[]){{"scale_free", e->scale_free},
-                                        {"scale_free_stderr", e->scale_free_std_error},
-                                        {"scale_free_ci_low", e->scale_free_ci_low},
-                                        {"scale_free_ci_high", e->scale_free_ci_high},
-                                        {0}});
+        cli_set_reals(
+            o, (cli_member[]){{"scale_free", e->scale_free}, CLI_ERRORS("scale_free_", e, scale_free_), {0}});
     if (r->missing) cli_set_reals(o, (cli_member[]){{"cycles", e->cycles}, {0}});
     return o;
 }
@@ -83,9 +76,7 @@ static json_t *to_json(const void *result) {
                           side_name(r), "seed", (json_int_t)u->a->common.seed, "estimates", list,
                           "participation_ratio", cli_real(r->participation_ratio), "mean_share",
                           cli_real(r->mean_share), "seconds", r->seconds);
-    cli_set_reals(o, (cli_member[]){{"participation_ratio_stderr", r->participation_ratio_std_error},
-                                    {"participation_ratio_ci_low", r->participation_ratio_ci_low},
-                                    {"participation_ratio_ci_high", r->participation_ratio_ci_high},
+    cli_set_reals(o, (cli_member[]){CLI_ERRORS("participation_ratio_", r, participation_ratio_),
                                     {"participation_ratio_rounding", r->participation_ratio_rounding},
                                     {"participation_ratio_naive", r->participation_ratio_naive},
                                     {0}});

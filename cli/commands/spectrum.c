@@ -184,21 +184,29 @@ void spectrum_print_head(FILE *f, const spectrum_output *u) {
         cli_groups_print(f, u->r->moments->groups, u->r->moments->col_groups, u->r->moments->block);
 }
 
+void spectrum_print_eigenvalues(FILE *f, const spectrum_output *u, size_t shown) {
+    const kspec_spectrum_result *r = u->r;
+    const cli_common *c = &u->a->common;
+    fprintf(f, "\n%s   k   eigenvalue   std. error   95%% interval from … to%s%s%s\n", cli_bold(c),
+            r->sample_count ? "    of the sample" : "", u->truth ? "        truth" : "", cli_plain(c));
+    for (size_t k = 0; k < shown; k++) {
+        fprintf(f, "%4zu", k + 1);
+        cli_cell(f, "%.5g", 11, r->eigenvalues[k]);
+        cli_cell(f, "%.2g", 11, r->std_error[k]);
+        cli_cell(f, "%.4g", 11, r->ci_low[k]);
+        cli_cell(f, "%.4g", 11, r->ci_high[k]);
+        if (r->sample_count) cli_cell(f, "%.5g", 15, k < r->sample_count ? r->sample_eigenvalues[k] : NAN);
+        if (u->truth) cli_cell(f, "%.5g", 11, k < u->truth_count ? u->truth[k] : 0);
+        fputc('\n', f);
+    }
+}
+
 static void add_array(json_t *o, const char *name, const double *x, size_t n) {
     json_object_set_new(o, name, cli_reals(x, n));
 }
 
-void spectrum_add_arrays(json_t *o, const spectrum_output *u, size_t shown, const spectrum_array *more) {
-    add_array(o, "eigenvalues", u->r->eigenvalues, shown);
-    add_array(o, "stderr", u->r->std_error, shown);
-    add_array(o, "ci_low", u->r->ci_low, shown);
-    add_array(o, "ci_high", u->r->ci_high, shown);
-    for (; more->name; more++) add_array(o, more->name, more->x, more->n);
-    if (u->truth) add_array(o, "truth", u->truth, u->truth_count < shown ? u->truth_count : shown);
-}
-
-/* The shape of the matrix, and the estimator of each moment */
-void spectrum_add_matrix(json_t *o, const spectrum_output *u) {
+/* The shape of the matrix, and the estimator of each moment; nothing where the moments were given */
+static void add_matrix(json_t *o, const spectrum_output *u) {
     const kspec_dataset *d = u->d;
     const kspec_moments_result *m = u->r->moments;
     if (!m) return;
@@ -212,6 +220,28 @@ void spectrum_add_matrix(json_t *o, const spectrum_output *u) {
     cli_estimation_keys(&u->a->how, m->center, o);
     cli_groups_json(o, m->groups, m->col_groups, m->block);
     cli_device_keys(&u->r->device, o);
+}
+
+json_t *spectrum_json(const spectrum_output *u, size_t shown, const spectrum_array *more) {
+    const kspec_spectrum_result *r = u->r;
+    json_t *o = json_pack("{s:s, s:I, s:I}", "method", cli_choice_name(methods, (int)r->method), "rank",
+                          (json_int_t)r->rank, "seed", (json_int_t)u->a->common.seed);
+    add_matrix(o, u);
+    add_array(o, "eigenvalues", r->eigenvalues, shown);
+    add_array(o, "stderr", r->std_error, shown);
+    add_array(o, "ci_low", r->ci_low, shown);
+    add_array(o, "ci_high", r->ci_high, shown);
+    add_array(o, "singular_values", r->sample_eigenvalues, r->sample_count);
+    add_array(o, "moments", r->given, r->count);
+    add_array(o, "moments_stderr", r->given_std_error, r->count);
+    for (; more && more->name; more++) add_array(o, more->name, more->x, more->n);
+    if (u->truth) add_array(o, "truth", u->truth, u->truth_count < shown ? u->truth_count : shown);
+    cli_set_reals(o, (cli_member[]){{"participation_ratio", r->participation_ratio},
+                                    CLI_ERRORS("participation_ratio_", r, participation_ratio_),
+                                    {"operator_norm", r->eigenvalues[0]},
+                                    {"seconds", r->seconds},
+                                    {0}});
+    return o;
 }
 
 extern const cli_command cmd_spectrum;

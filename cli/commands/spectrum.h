@@ -52,11 +52,12 @@ typedef struct {
 /* The input, its shape, the method and the centring, in one line */
 void spectrum_print_head(FILE *f, const spectrum_output *u);
 
-/* The first `shown` eigenvalues with their errors; `more`, up to a name of NULL; then the truth. */
-void spectrum_add_arrays(json_t *o, const spectrum_output *u, size_t shown, const spectrum_array *more);
+/* The keys of every method, with the first `shown` eigenvalues; `more` arrays, up to a name of NULL */
+json_t *spectrum_json(const spectrum_output *u, size_t shown, const spectrum_array *more);
 
-/* The shape of the matrix, and the estimator of each moment; nothing where the moments were given */
-void spectrum_add_matrix(json_t *o, const spectrum_output *u);
+/* Eigenvalues in the table, unless --count says otherwise; and the first of them, with their errors */
+enum { SPECTRUM_SHOWN = 20 };
+void spectrum_print_eigenvalues(FILE *f, const spectrum_output *u, size_t shown);
 
 /* The table and the keys of cli_done(), of a spectrum_output */
 void spectrum_moments_print(FILE *f, const void *result);

@@ -47,80 +47,53 @@ json_t *spectrum_fit_json(const void *result) {
     const spectrum_output *u = result;
     const kspec_spectrum_result *r = u->r;
     size_t shown = least(u->a->count ? u->a->count : default_count(u->d), r->rank);
-    json_t *o = json_object();
-    json_object_set_new(o, "method", json_string("fit"));
-    spectrum_add_matrix(o, u);
+    const kspec_spectrum_fit *fit = r->fit;
     const spectrum_array arrays[] = {
-        {"singular_values", r->sample_eigenvalues, r->sample_count},
-        {"moments", r->given, r->count},
-        {"moments_stderr", r->given_std_error, r->count},
         {"moments_fitted", r->fitted, r->count},
-        {"moments_z", r->fit->z, r->count},
-        {"cross_validated", r->fit->crossed, r->fit->crossed_count},
+        {"moments_z", fit->z, r->count},
+        {"cross_validated", fit->crossed, fit->crossed_count},
         {0},
     };
-    spectrum_add_arrays(o, u, shown, arrays);
-    const struct {
-        const char *name;
-        size_t value;
-    } counts[] = {
-        {"rank", r->rank},
-        {"levels", r->fit->levels},
-        {"resolved", r->fit->resolved},
-    };
-    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-        json_object_set_new(o, counts[k].name, json_integer((json_int_t)counts[k].value));
-    int ranged = r->fit->exponent_to > 0; /* no range, no exponent */
+    json_t *o = spectrum_json(u, shown, arrays);
+    json_object_set_new(o, "levels", json_integer((json_int_t)fit->levels));
+    json_object_set_new(o, "resolved", json_integer((json_int_t)fit->resolved));
+    int ranged = fit->exponent_to > 0; /* no range, no exponent */
     json_object_set_new(o, "exponent_from",
-                        ranged ? json_integer((json_int_t)r->fit->exponent_from) : json_null());
-    json_object_set_new(o, "exponent_to",
-                        ranged ? json_integer((json_int_t)r->fit->exponent_to) : json_null());
-    cli_set_reals(o,
-                  (cli_member[]){{"beyond", r->fit->beyond},
-                                 {"beyond_ci_low", r->fit->beyond_ci_low},
-                                 {"beyond_ci_high", r->fit->beyond_ci_high},
-                                 {"noise", r->fit->noise},
-                                 {"noise_ci_low", r->fit->noise_ci_low},
-                                 {"noise_ci_high", r->fit->noise_ci_high},
-                                 {"exponent", r->fit->exponent},
-                                 {"exponent_ci_low", r->fit->exponent_ci_low},
-                                 {"exponent_ci_high", r->fit->exponent_ci_high},
-                                 {"exponent_unweighted", r->fit->exponent_unweighted},
-                                 {"exponent_unweighted_ci_low", r->fit->exponent_unweighted_ci_low},
-                                 {"exponent_unweighted_ci_high", r->fit->exponent_unweighted_ci_high},
-                                 {"columns_excess", r->fit->columns_excess},
-                                 {"operator_norm", r->eigenvalues[0]},
-                                 {"participation_ratio", r->participation_ratio},
-                                 {"participation_ratio_stderr", r->participation_ratio_std_error},
-                                 {"participation_ratio_ci_low", r->participation_ratio_ci_low},
-                                 {"participation_ratio_ci_high", r->participation_ratio_ci_high},
-                                 {"participation_ratio_fitted", r->fit->participation_ratio},
-                                 {"participation_ratio_fitted_ci_low", r->fit->participation_ratio_ci_low},
-                                 {"participation_ratio_fitted_ci_high", r->fit->participation_ratio_ci_high},
-                                 {"participation_ratio_z", r->fit->participation_ratio_z},
-                                 {"widened", r->fit->widened},
-                                 {"noise_of_trials", r->fit->noise_of_trials},
-                                 {"seconds", r->seconds},
-                                 {0}});
+                        ranged ? json_integer((json_int_t)fit->exponent_from) : json_null());
+    json_object_set_new(o, "exponent_to", ranged ? json_integer((json_int_t)fit->exponent_to) : json_null());
+    cli_set_reals(o, (cli_member[]){{"beyond", fit->beyond},
+                                    CLI_ENDS("beyond_", fit, beyond_),
+                                    {"noise", fit->noise},
+                                    CLI_ENDS("noise_", fit, noise_),
+                                    {"exponent", fit->exponent},
+                                    CLI_ENDS("exponent_", fit, exponent_),
+                                    {"exponent_unweighted", fit->exponent_unweighted},
+                                    CLI_ENDS("exponent_unweighted_", fit, exponent_unweighted_),
+                                    {"columns_excess", fit->columns_excess},
+                                    {"participation_ratio_fitted", fit->participation_ratio},
+                                    CLI_ENDS("participation_ratio_fitted_", fit, participation_ratio_),
+                                    {"participation_ratio_z", fit->participation_ratio_z},
+                                    {"widened", fit->widened},
+                                    {"noise_of_trials", fit->noise_of_trials},
+                                    {0}});
     json_object_set_new(o, "noise_reason", json_string(noise_reason(r)));
     cli_signal_keys(r->fit->signal, r->fit->signal_z, o);
     json_object_set_new(o, "effective_dimension", dimension_list(r));
     json_object_set_new(o, "families", family_list(r));
-    json_object_set_new(o, "seed", json_integer((json_int_t)u->a->common.seed));
     return o;
 }
 
 /* ---- the table ---- */
 
-/* Eigenvalues in the table, and families, unless --count says otherwise */
-enum { SHOWN = 20, FAMILIES = 4 };
+/* Families in the table */
+enum { FAMILIES = 4 };
 
 static void print_eigenvalues(FILE *f, const spectrum_output *u) {
     const kspec_spectrum_result *r = u->r;
     const char *bold = cli_bold(&u->a->common), *plain = cli_plain(&u->a->common);
     fprintf(f, "\n%s   i   eigenvalue   95%% interval from … to   of the sample%s%s%s\n", bold,
             r->fit->crossed ? "   cross-validated" : "", u->truth ? "         truth" : "", plain);
-    size_t most = u->a->count ? u->a->count : SHOWN, shown = least(most, r->rank);
+    size_t most = u->a->count ? u->a->count : SPECTRUM_SHOWN, shown = least(most, r->rank);
     if (!u->a->count && r->fit->resolved > 0 && shown > r->fit->resolved) shown = r->fit->resolved;
     for (size_t k = 0; k < shown; k++) {
         fprintf(f, "%4zu", k + 1);

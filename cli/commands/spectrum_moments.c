@@ -23,87 +23,45 @@ static const char *distance_unit(const kspec_spectrum_result *r) {
     return r->lp->distance_in_errors ? "standard errors" : r->lp->free_mass ? "m(1) B^(n-1)" : "D B^n";
 }
 
-static void add_arrays(json_t *o, const spectrum_output *u) {
+json_t *spectrum_moments_json(const void *result) {
+    const spectrum_output *u = result;
     const kspec_spectrum_result *r = u->r;
     size_t most = u->a->count ? u->a->count : r->rank;
     if (!u->a->count && r->lp->free_mass && u->d) most = u->d->rows < u->d->cols ? u->d->rows : u->d->cols;
     size_t shown = most < r->rank ? most : r->rank;
-    const spectrum_array arrays[] = {
-        {"eigenvalues_plain", r->lp->plain, shown},
-        {"support", r->lp->support, r->lp->atoms},
-        {"mass", r->lp->mass, r->lp->atoms},
-        {"moments", r->given, r->count},
-        {"moments_stderr", r->given_std_error, r->count},
-        {"moments_fitted", r->fitted, r->count},
-        {"moments_listed", r->lp->listed, r->count},
-        {"singular_values", r->sample_eigenvalues, r->sample_count},
-        {0},
-    };
-    spectrum_add_arrays(o, u, shown, arrays);
     json_t *list = json_array();
     for (size_t k = 0; k < r->t_count; k++)
         json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "t", cli_real(r->t[k]), "value",
                                               cli_real(r->effective_dimension[k]), "stderr",
                                               cli_real(r->effective_dimension_std_error[k])));
+    const spectrum_array arrays[] = {
+        {"eigenvalues_plain", r->lp->plain, shown},  {"support", r->lp->support, r->lp->atoms},
+        {"mass", r->lp->mass, r->lp->atoms},         {"moments_fitted", r->fitted, r->count},
+        {"moments_listed", r->lp->listed, r->count}, {0},
+    };
+    json_t *o = spectrum_json(u, shown, arrays);
     json_object_set_new(o, "effective_dimension", list);
-}
-
-json_t *spectrum_moments_json(const void *result) {
-    const spectrum_output *u = result;
-    const kspec_spectrum_result *r = u->r;
-    json_t *o = json_object();
-    json_object_set_new(o, "method", json_string("moments"));
-    spectrum_add_matrix(o, u);
-    json_object_set_new(o, "rank", json_integer((json_int_t)r->rank));
     json_object_set_new(o, "free_mass", json_boolean(r->lp->free_mass));
     if (r->lp->free_mass)
-        cli_set_reals(o, (cli_member[]){{"number", r->lp->number},
-                                        {"number_ci_low", r->lp->number_ci_low},
-                                        {"number_ci_high", r->lp->number_ci_high},
-                                        {0}});
-    add_arrays(o, u);
-    cli_set_reals(o, (cli_member[]){{"participation_ratio", r->participation_ratio},
-                                    {"participation_ratio_stderr", r->participation_ratio_std_error},
-                                    {"participation_ratio_ci_low", r->participation_ratio_ci_low},
-                                    {"participation_ratio_ci_high", r->participation_ratio_ci_high},
-                                    {"operator_norm", r->eigenvalues[0]},
-                                    {"residual", r->lp->residual},
-                                    {"distance", r->lp->distance},
-                                    {"upper", r->lp->upper},
-                                    {"seconds", r->seconds},
-                                    {0}});
+        cli_set_reals(o, (cli_member[]){{"number", r->lp->number}, CLI_ENDS("number_", r->lp, number_), {0}});
+    cli_set_reals(
+        o, (cli_member[]){
+               {"residual", r->lp->residual}, {"distance", r->lp->distance}, {"upper", r->lp->upper}, {0}});
     json_object_set_new(o, "distance_unit", json_string(distance_unit(r)));
     json_object_set_new(o, "distance_order", json_integer(r->lp->distance_order));
     json_object_set_new(o, "upper_reason", json_string(upper_reason(r)));
     json_object_set_new(o, "weights", json_string(cli_choice_name(spectrum_weights, r->lp->weights)));
     json_object_set_new(o, "error_bars", json_string(error_bars(r)));
     json_object_set_new(o, "draws", json_integer(r->lp->draws));
-    json_object_set_new(o, "seed", json_integer((json_int_t)u->a->common.seed));
     return o;
 }
 
-/* Eigenvalues in the table, unless --count says otherwise. */
-enum { SHOWN = 20 };
-
 static void print_eigenvalues(FILE *f, const spectrum_output *u) {
-    const spectrum_args *a = u->a;
     const kspec_spectrum_result *r = u->r;
-    const char *bold = cli_bold(&a->common), *plain = cli_plain(&a->common);
-    fprintf(f, "\n%s   k   eigenvalue   std. error   95%% interval from … to%s%s%s\n", bold,
-            r->sample_count ? "    of the sample" : "", u->truth ? "        truth" : "", plain);
     size_t positive = 0;
     while (positive < r->rank && r->eigenvalues[positive] > 0) positive++;
-    size_t most = a->count ? a->count : SHOWN, shown = positive < most ? positive : most;
-    for (size_t k = 0; k < shown; k++) {
-        fprintf(f, "%4zu", k + 1);
-        cli_cell(f, "%.5g", 11, r->eigenvalues[k]);
-        cli_cell(f, "%.2g", 11, r->std_error[k]);
-        cli_cell(f, "%.4g", 11, r->ci_low[k]);
-        cli_cell(f, "%.4g", 11, r->ci_high[k]);
-        if (r->sample_count) cli_cell(f, "%.5g", 15, k < r->sample_count ? r->sample_eigenvalues[k] : NAN);
-        if (u->truth) cli_cell(f, "%.5g", 11, k < u->truth_count ? u->truth[k] : 0);
-        fputc('\n', f);
-    }
+    size_t most = u->a->count ? u->a->count : SPECTRUM_SHOWN, shown = positive < most ? positive : most;
+    spectrum_print_eigenvalues(f, u, shown);
     if (positive > shown)
         fprintf(f, "   …  %zu more, down to %.3g\n", positive - shown, r->eigenvalues[positive - 1]);
     if (positive < r->rank) fprintf(f, "   …  %zu of %zu are zero\n", r->rank - positive, r->rank);

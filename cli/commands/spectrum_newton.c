@@ -6,29 +6,11 @@
 json_t *spectrum_newton_json(const void *result) {
     const spectrum_output *u = result;
     const kspec_spectrum_result *r = u->r;
-    json_t *o = json_object();
-    json_object_set_new(o, "method", json_string("newton"));
-    spectrum_add_matrix(o, u);
-    json_object_set_new(o, "rank", json_integer((json_int_t)r->rank));
-    const spectrum_array arrays[] = {
-        {"imaginary", r->newton->imaginary, r->rank},
-        {"moments", r->given, r->count},
-        {"moments_stderr", r->given_std_error, r->count},
-        {"singular_values", r->sample_eigenvalues, r->sample_count},
-        {0},
-    };
-    spectrum_add_arrays(o, u, r->rank, arrays);
+    json_t *o = spectrum_json(u, r->rank,
+                              (const spectrum_array[]){{"imaginary", r->newton->imaginary, r->rank}, {0}});
     json_object_set_new(o, "complex", json_integer((json_int_t)r->newton->complex_count));
-    cli_set_reals(o, (cli_member[]){{"condition", r->newton->condition},
-                                    {"participation_ratio", r->participation_ratio},
-                                    {"participation_ratio_stderr", r->participation_ratio_std_error},
-                                    {"participation_ratio_ci_low", r->participation_ratio_ci_low},
-                                    {"participation_ratio_ci_high", r->participation_ratio_ci_high},
-                                    {"operator_norm", r->eigenvalues[0]},
-                                    {"seconds", r->seconds},
-                                    {0}});
+    json_object_set_new(o, "condition", cli_real(r->newton->condition));
     json_object_set_new(o, "error_bars", json_string("none"));
-    json_object_set_new(o, "seed", json_integer((json_int_t)u->a->common.seed));
     return o;
 }
 

@@ -123,12 +123,8 @@ void cli_target_json(json_t *o, const cli_target *t, const kspec_dimension_resul
         json_array_append_new(alignments, alignment_json(2, e->second, e->second_std_error, e->second_ci_low,
                                                          e->second_ci_high));
         json_object_set_new(one, "alignments", alignments);
-        cli_set_reals(one, (cli_member[]){{"share", e->share},
-                                          {"share_stderr", e->share_std_error},
-                                          {"share_ci_low", e->share_ci_low},
-                                          {"share_ci_high", e->share_ci_high},
-                                          {"p", e->p},
-                                          {0}});
+        cli_set_reals(one,
+                      (cli_member[]){{"share", e->share}, CLI_ERRORS("share_", e, share_), {"p", e->p}, {0}});
         json_array_append_new(list, one);
     }
     if (t->file)

@@ -547,6 +547,10 @@ typedef struct {
     double value;
 } cli_member;
 void cli_set_reals(json_t *object, const cli_member *members);
+/* Members of an interval, and of a standard error with it, from the fields of r that begin with FIELD */
+#define CLI_ENDS(KEY, r, FIELD) \
+    {KEY "ci_low", (r)->FIELD##ci_low}, { KEY "ci_high", (r)->FIELD##ci_high }
+#define CLI_ERRORS(KEY, r, FIELD) {KEY "stderr", (r)->FIELD##std_error}, CLI_ENDS(KEY, r, FIELD)
 
 /* A number in a table's column of its own, blank where it is not finite. */
 void cli_cell(FILE *f, const char *format, int width, double x);

@@ -50,22 +50,34 @@ void ks_polish(char *text) {
     make_singular(text);
 }
 
+static void set(kspec_error *err, kspec_status code, const char *fmt, va_list ap) {
+    if (!err) return;
+    ks_clear(err);
+    err->code = code;
+    print(err->msg, sizeof err->msg, fmt, ap);
+    ks_polish(err->msg);
+}
+
 kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...) {
-    if (err) {
-        va_list ap;
-        va_start(ap, fmt);
-        ks_clear(err);
-        err->code = code;
-        print(err->msg, sizeof err->msg, fmt, ap);
-        va_end(ap);
-        ks_polish(err->msg);
-    }
+    va_list ap;
+    va_start(ap, fmt);
+    set(err, code, fmt, ap);
+    va_end(ap);
     return code;
+}
+
+kspec_status ks_refuse(kspec_error *err, kspec_status code, const char *option, const char *setting,
+                       const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    set(err, code, fmt, ap);
+    va_end(ap);
+    return ks_about(err, option, setting, code);
 }
 
 kspec_status ks_about(kspec_error *err, const char *option, const char *setting, kspec_status st) {
     if (!err) return st;
-    snprintf(err->option, sizeof err->option, "%s", option);
+    snprintf(err->option, sizeof err->option, "%s", option ? option : "");
     snprintf(err->setting, sizeof err->setting, "%s", setting ? setting : "");
     return st;
 }

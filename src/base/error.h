@@ -7,8 +7,12 @@
 kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Names the field of the options that the failure is about and, unless it is NULL, a value for it; returns
- * st: `return ks_about(err, "nan", "omit-rows", ks_fail(err, ...))`. A message names no flag of the tool. */
+/* The same about a field of the options, with a value for it unless that is NULL: `return ks_refuse(err,
+ * KSPEC_E_ARG, "nan", "omit-rows", ...)`. A message names no flag of the tool. */
+kspec_status ks_refuse(kspec_error *err, kspec_status code, const char *option, const char *setting,
+                       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/* Names both in a failure that there is already; returns st. */
 kspec_status ks_about(kspec_error *err, const char *option, const char *setting, kspec_status st);
 
 /* The failure of another call or rank, as it is */

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 /* A zeroed struct of `size` bytes; NULL when memory is out. */
@@ -20,3 +21,11 @@ void ks_result_free(void *result);
  * without breaking compiled programs. NULL when memory is out.
  */
 void *ks_arena_list(ks_arena *a, size_t count, size_t size);
+
+/*
+ * Ends a public call that began with ks_begin() at `start`: frees the result after a failure, else sets its
+ * seconds and hands it over; returns st.
+ */
+#define ks_end(st, result, start, out)     \
+    ((st) ? (ks_result_free(result), (st)) \
+          : ((result)->seconds = ks_now() - (start), *(out) = (result), KSPEC_OK))

@@ -53,12 +53,12 @@ kspec_status kspec_device_parse(const char *text, kspec_device *device, kspec_er
 static kspec_status resolve(kspec_device *want, kspec_error *err) {
     if (*want < KSPEC_DEVICE_AUTO || (*want > KSPEC_DEVICE_GPU && *want < KSPEC_DEVICE_GPU_FIRST) ||
         *want > KSPEC_DEVICE_GPU_LAST)
-        return ks_about(err, "device", NULL, ks_fail(err, KSPEC_E_ARG, "unknown device %d", (int)*want));
+        return ks_refuse(err, KSPEC_E_ARG, "device", NULL, "unknown device %d", (int)*want);
     const char *set = getenv("KSPEC_DEVICE");
     if (*want != KSPEC_DEVICE_AUTO || !set || !*set) return KSPEC_OK;
     kspec_error why;
     if (kspec_device_parse(set, want, &why))
-        return ks_about(err, "device", NULL, ks_fail(err, KSPEC_E_ARG, "KSPEC_DEVICE: %s", why.msg));
+        return ks_refuse(err, KSPEC_E_ARG, "device", NULL, "KSPEC_DEVICE: %s", why.msg);
     return KSPEC_OK;
 }
 
@@ -127,7 +127,7 @@ kspec_status ks_placement_open(ks_placement *p, kspec_device want, kspec_error *
     snprintf(p->why, sizeof p->why, "asked for");
     if (p->want == KSPEC_DEVICE_CPU) return KSPEC_OK;
     if (!open_device(p, ranked ? (int)want : number_of(p->want), &found))
-        return ks_about(err, "device", "cpu", ks_fail(err, KSPEC_E_ARG, "no GPU can be used: %s", p->why));
+        return ks_refuse(err, KSPEC_E_ARG, "device", "cpu", "no GPU can be used: %s", p->why);
     snprintf(p->why, sizeof p->why, "asked for");
     return KSPEC_OK;
 }
@@ -153,9 +153,8 @@ kspec_status ks_placement_decide(ks_placement *p, double work, const char *refus
 
 kspec_status ks_placement_refuse(ks_placement *p, const char *what, kspec_error *err) {
     if (p->want != KSPEC_DEVICE_AUTO)
-        return ks_about(
-            err, "device", "cpu",
-            ks_fail(err, KSPEC_E_ARG, "%s: there is no %s on a GPU; use the cpu", p->device->name, what));
+        return ks_refuse(err, KSPEC_E_ARG, "device", "cpu", "%s: there is no %s on a GPU; use the cpu",
+                         p->device->name, what);
     ks_placement_close(p);
     snprintf(p->why, sizeof p->why, "there is no %.100s on a GPU", what);
     return KSPEC_OK;

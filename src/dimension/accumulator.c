@@ -22,18 +22,16 @@ enum { RESERVOIR = 4096 };
 static kspec_status check(size_t features, kspec_accumulator_opts *o, kspec_error *err) {
     if (features == 0) return ks_fail(err, KSPEC_E_ARG, "an accumulator of 0 features is below 1");
     if (o->sampled < KSPEC_SAMPLED_BOTH || o->sampled > KSPEC_SAMPLED_COLS)
-        return ks_about(err, "sampled", NULL,
-                        ks_fail(err, KSPEC_E_ARG, "unknown sampled %d", (int)o->sampled));
+        return ks_refuse(err, KSPEC_E_ARG, "sampled", NULL, "unknown sampled %d", (int)o->sampled);
     kspec_status st = ks_center_resolve(&o->center, KSPEC_CENTER_ROWS, err);
     if (!st && ks_cols_centred(o->center))
-        st = ks_about(err, "center", "rows",
-                      ks_fail(err, KSPEC_E_ARG,
-                              "an accumulator is centred over rows or not at all, not over %s",
-                              o->center == KSPEC_CENTER_COLS ? "columns" : "both sides"));
+        st = ks_refuse(err, KSPEC_E_ARG, "center", "rows",
+                       "an accumulator is centred over rows or not at all, not over %s",
+                       o->center == KSPEC_CENTER_COLS ? "columns" : "both sides");
     if (!o->reservoir) o->reservoir = RESERVOIR;
     if (!st && o->reservoir < 2)
-        st = ks_about(err, "reservoir", NULL,
-                      ks_fail(err, KSPEC_E_ARG, "a reservoir of %zu rows is below 2", o->reservoir));
+        st = ks_refuse(err, KSPEC_E_ARG, "reservoir", NULL, "a reservoir of %zu rows is below 2",
+                       o->reservoir);
     return st;
 }
 
@@ -41,8 +39,8 @@ static kspec_status check(size_t features, kspec_accumulator_opts *o, kspec_erro
 static kspec_status own_stream(uint64_t *stream, kspec_error *err) {
     while (*stream == 0)
         if (getrandom(stream, sizeof *stream, 0) != sizeof *stream)
-            return ks_about(err, "stream", NULL,
-                            ks_fail(err, KSPEC_E_IO, "the system gives no random numbers for a stream"));
+            return ks_refuse(err, KSPEC_E_IO, "stream", NULL,
+                             "the system gives no random numbers for a stream");
     return KSPEC_OK;
 }
 
@@ -315,12 +313,10 @@ static kspec_status check_pair(const kspec_accumulator *a, const kspec_accumulat
     for (size_t i = 0; i < a->stream_count; i++)
         for (size_t k = 0; k < b->stream_count; k++)
             if (a->streams[i] == b->streams[k])
-                return ks_about(
-                    err, "stream", NULL,
-                    ks_fail(err, KSPEC_E_ARG,
-                            "both accumulators have rows of stream %llu: one is merged already, a copy "
-                            "of the other, or opened with the same stream",
-                            (unsigned long long)a->streams[i]));
+                return ks_refuse(err, KSPEC_E_ARG, "stream", NULL,
+                                 "both accumulators have rows of stream %llu: one is merged already, a copy "
+                                 "of the other, or opened with the same stream",
+                                 (unsigned long long)a->streams[i]);
     return KSPEC_OK;
 }
 

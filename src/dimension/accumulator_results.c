@@ -30,9 +30,8 @@ static kspec_status check(const kspec_accumulator *a, kspec_error *err) {
                        centered && !whole ? " (3 where not centred)" : "");
     for (int k = 0; k < 2 && a->o.sampled != KSPEC_SAMPLED_ROWS; k++)
         if (a->sums.cols[k] && a->sums.cols[k] < 3)
-            return ks_about(
-                err, "sampled", "rows",
-                ks_fail(err, KSPEC_E_ARG, "%zu features are too few: 3 are needed", a->sums.cols[k]));
+            return ks_refuse(err, KSPEC_E_ARG, "sampled", "rows", "%zu features are too few: 3 are needed",
+                             a->sums.cols[k]);
     return KSPEC_OK;
 }
 
@@ -122,13 +121,7 @@ kspec_status kspec_accumulator_dimension(kspec_accumulator *a, int which, kspec_
         ks_doubt(KS_DOUBTS(r), KSPEC_DOUBT_ONE_TRIAL, NULL, NULL, 0);
     }
     ks_arena_free(&e.arena);
-    if (st) {
-        kspec_dimension_free(r);
-        return st;
-    }
-    r->seconds = ks_now() - start;
-    *out = r;
-    return KSPEC_OK;
+    return ks_end(st, r, start, out);
 }
 
 /* ---- two matrices ---- */
@@ -176,11 +169,5 @@ kspec_status kspec_accumulator_compare(kspec_accumulator *a, kspec_compare_resul
         st = set_comparison(a, &e, r, err);
     }
     ks_arena_free(&e.arena);
-    if (st) {
-        kspec_compare_free(r);
-        return st;
-    }
-    r->seconds = ks_now() - start;
-    *out = r;
-    return KSPEC_OK;
+    return ks_end(st, r, start, out);
 }

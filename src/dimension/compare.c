@@ -287,13 +287,7 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
         st = kspec_team_agree(j.o.team, st, err);
     }
     ks_arena_free(&j.arena);
-    if (st) {
-        kspec_compare_free(j.result);
-        return st;
-    }
-    j.result->seconds = ks_now() - start;
-    *out = j.result;
-    return KSPEC_OK;
+    return ks_end(st, j.result, start, out);
 }
 
 void kspec_compare_free(kspec_compare_result *result) { ks_result_free(result); }

@@ -29,11 +29,10 @@ static kspec_status check(kspec_dimension_opts *o, kspec_error *err) {
     if (o->curve > CURVE_MAX)
         return ks_fail(err, KSPEC_E_ARG, "a curve of %zu points exceeds %d", o->curve, CURVE_MAX);
     if (o->curve && (o->row_groups || o->col_groups || o->block || o->pairwise))
-        return ks_about(err, "curve", NULL,
-                        ks_fail(err, KSPEC_E_ARG, "a curve and %s cannot be combined",
-                                o->pairwise ? "missing entries (pairwise)"
-                                : o->block  ? "blocks"
-                                            : "groups"));
+        return ks_refuse(err, KSPEC_E_ARG, "curve", NULL, "a curve and %s cannot be combined",
+                         o->pairwise ? "missing entries (pairwise)"
+                         : o->block  ? "blocks"
+                                     : "groups");
     kspec_status st = ks_center_resolve(&o->center, KSPEC_CENTER_ROWS, err);
     if (st) return st;
     if (o->center == KSPEC_CENTER_BOTH)
@@ -232,9 +231,8 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
                        "the %zu missing entries leave no pair of columns with enough rows that have both",
                        r->missing);
     if (r->missing && o->target)
-        return ks_about(
-            err, "target", NULL,
-            ks_fail(err, KSPEC_E_ARG, "a target and missing entries (pairwise) cannot be combined"));
+        return ks_refuse(err, KSPEC_E_ARG, "target", NULL,
+                         "a target and missing entries (pairwise) cannot be combined");
     r->P = phi[0].rows, r->Q = phi[0].cols, r->trials = ntrials, r->center = o->center;
     ks_dimensionality d;
     st = ks_dimension_set(&s, &d, r, arena, err);
@@ -361,9 +359,7 @@ static kspec_status open_device(const call *c, ks_placement *placement, kspec_er
     const kspec_device device = ks_device_of_rank(o->device, o->team);
     if (!o->data_memory) return ks_placement_open(placement, device, err);
     const char *what = o->standardize ? "standardize" : o->block ? "block" : NULL;
-    if (what)
-        return ks_about(err, what, NULL,
-                        ks_fail(err, KSPEC_E_ARG, "%s takes a matrix in the host's memory", what));
+    if (what) return ks_refuse(err, KSPEC_E_ARG, what, NULL, "%s takes a matrix in the host's memory", what);
     if (c->ntrials == 0) return ks_fail(err, KSPEC_E_ARG, "number of trials 0 is below 1");
     return ks_placement_of_data(placement, device, c->phi, c->ntrials, err);
 }
@@ -388,14 +384,8 @@ kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspe
     if (!st) st = open_device(&c, &placement, err);
     st = ks_placement_run(&placement, st, o.team, attempt_any, &c, err);
     ks_arena_free(&arena);
-    if (st) {
-        kspec_dimension_free(c.result);
-        return st;
-    }
-    c.result->block = o.block;
-    c.result->seconds = ks_now() - start;
-    *out = c.result;
-    return KSPEC_OK;
+    if (!st) c.result->block = o.block;
+    return ks_end(st, c.result, start, out);
 }
 
 void kspec_dimension_free(kspec_dimension_result *result) { ks_result_free(result); }

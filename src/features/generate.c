@@ -83,8 +83,7 @@ static kspec_status check_kernel(const kspec_generate_opts *o, kspec_error *err)
         return KSPEC_OK;
     }
     if (o->eta_count && (o->Sigma || o->Sigma_x))
-        return ks_about(err, "eta", NULL,
-                        ks_fail(err, KSPEC_E_ARG, "eta and Sigma, Sigma_x cannot be combined"));
+        return ks_refuse(err, KSPEC_E_ARG, "eta", NULL, "eta and Sigma, Sigma_x cannot be combined");
     if ((st = check_list(o->eta, o->eta_count, o->dim, "values of eta", err))) return st;
     for (size_t l = 0; l < o->eta_count; l++)
         if (!(o->eta[l] > 0 && o->eta[l] <= 1e300))

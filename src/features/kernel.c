@@ -10,16 +10,15 @@ kspec_status ks_kernel_check(ks_kernel *k, kspec_error *err) {
         return ks_fail(err, KSPEC_E_ARG, "unknown kernel %d", (int)k->kind);
     const int matern = k->kind == KSPEC_KERNEL_MATERN;
     if (k->nu != 0 && !matern)
-        return ks_about(err, "nu", NULL, ks_fail(err, KSPEC_E_ARG, "nu %g is for the Matern kernel", k->nu));
+        return ks_refuse(err, KSPEC_E_ARG, "nu", NULL, "nu %g is for the Matern kernel", k->nu);
     if (!(k->nu >= 0 && k->nu <= KS_MATERN_SMOOTHEST))
         return ks_fail(err, KSPEC_E_ARG, "nu %g is not above 0 and at most %g", k->nu, KS_MATERN_SMOOTHEST);
     if (k->nu == 0) k->nu = 1.5;
     if ((size_t)k->frequencies > KSPEC_FREQUENCIES_ORTHOGONAL)
         return ks_fail(err, KSPEC_E_ARG, "unknown frequencies %d", (int)k->frequencies);
     if (k->frequencies == KSPEC_FREQUENCIES_ORTHOGONAL && !matern && k->kind != KSPEC_KERNEL_GAUSSIAN)
-        return ks_about(
-            err, "frequencies", NULL,
-            ks_fail(err, KSPEC_E_ARG, "orthogonal frequencies are for the Gaussian and the Matern kernel"));
+        return ks_refuse(err, KSPEC_E_ARG, "frequencies", NULL,
+                         "orthogonal frequencies are for the Gaussian and the Matern kernel");
     return KSPEC_OK;
 }
 
@@ -29,13 +28,11 @@ kspec_status ks_bandwidth_check(const ks_bandwidth *b, kspec_error *err) {
     if (!(b->gamma >= 0 && b->gamma <= 1e300))
         return ks_fail(err, KSPEC_E_ARG, "gamma %g is not between 0 and 1e300", b->gamma);
     if (b->sigma > 0 && b->gamma > 0)
-        return ks_about(
-            err, "sigma", NULL,
-            ks_fail(err, KSPEC_E_ARG, "sigma %g and gamma %g: give only one of them", b->sigma, b->gamma));
+        return ks_refuse(err, KSPEC_E_ARG, "sigma", NULL, "sigma %g and gamma %g: give only one of them",
+                         b->sigma, b->gamma);
     if (b->median && (b->sigma > 0 || b->gamma > 0))
-        return ks_about(err, "sigma", NULL,
-                        ks_fail(err, KSPEC_E_ARG, "%s %g and median_sigma: give only one of them",
-                                b->sigma > 0 ? "sigma" : "gamma", b->sigma > 0 ? b->sigma : b->gamma));
+        return ks_refuse(err, KSPEC_E_ARG, "sigma", NULL, "%s %g and median_sigma: give only one of them",
+                         b->sigma > 0 ? "sigma" : "gamma", b->sigma > 0 ? b->sigma : b->gamma);
     return KSPEC_OK;
 }
 

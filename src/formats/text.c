@@ -120,10 +120,9 @@ static kspec_status fail_field(const ks_field *f, const ks_scanner *row, size_t 
                        shown);
     char others[32];
     numeric_columns(*row, cols, others, sizeof others);
-    return ks_about(err, "select_cols", *others ? others : NULL,
-                    ks_fail(err, KSPEC_E_IO,
-                            "%s: line %zu, column %zu: '%s' is not a number; leave the column out", name,
-                            line, column, shown));
+    return ks_refuse(err, KSPEC_E_IO, "select_cols", *others ? others : NULL,
+                     "%s: line %zu, column %zu: '%s' is not a number; leave the column out", name, line,
+                     column, shown);
 }
 
 /*

@@ -130,12 +130,10 @@ static kspec_status choose(size_t *block, const ks_trials_given *of, const ks_tr
     if (st) return st;
     length = fmax(length, second);
     if (length > 0 && (double)most < FEWEST * length)
-        return ks_about(
-            err, "block", NULL,
-            ks_fail(err, KSPEC_E_DATA,
-                    "rows are correlated over %.0f rows: of %zu rows there are fewer than %d blocks "
-                    "that are long enough; a longer series is needed",
-                    ceil(length), P, LEAST_BLOCKS));
+        return ks_refuse(err, KSPEC_E_DATA, "block", NULL,
+                         "rows are correlated over %.0f rows: of %zu rows there are fewer than %d blocks "
+                         "that are long enough; a longer series is needed",
+                         ceil(length), P, LEAST_BLOCKS);
     const size_t L = (size_t)fmin(fmax(1, ceil(LENGTHS * length)), (double)(most ? most : 1));
     *block = L > 1 ? even(P, L) : 1;
     return KSPEC_OK;
@@ -146,18 +144,16 @@ kspec_status ks_block_labels(size_t *block, const uint64_t **labels, const ks_tr
     if (!*block || !of->phi || !of->ntrials || !of->phi->data || !of->phi->rows || !of->phi->cols)
         return KSPEC_OK; /* or it is refused later */
     if (*labels)
-        return ks_about(err, "block", NULL,
-                        ks_fail(err, KSPEC_E_ARG, "blocks and groups of rows cannot be combined"));
+        return ks_refuse(err, KSPEC_E_ARG, "block", NULL, "blocks and groups of rows cannot be combined");
     const size_t P = of->phi->rows;
     const int chosen = *block == KSPEC_BLOCK_AUTO;
     kspec_status st = chosen ? choose(block, of, other, err) : KSPEC_OK;
     if (st || *block == 1) return st;
     size_t count = chosen ? P / *block : P / *block + (P % *block != 0);
     if (count < LEAST_BLOCKS)
-        return ks_about(err, "block", NULL,
-                        ks_fail(err, KSPEC_E_ARG,
-                                "blocks of %zu rows: %zu rows make %zu of them, %d are needed", *block, P,
-                                count, LEAST_BLOCKS));
+        return ks_refuse(err, KSPEC_E_ARG, "block", NULL,
+                         "blocks of %zu rows: %zu rows make %zu of them, %d are needed", *block, P, count,
+                         LEAST_BLOCKS);
     uint64_t *to = ks_arena_alloc(arena, P, sizeof *to);
     if (!to) return ks_nomem(err, "the blocks", arena->failed);
     for (size_t i = 0; i < P; i++) to[i] = chosen ? (uint64_t)i * count / P : i / *block;

@@ -86,9 +86,8 @@ kspec_status ks_moments_check(const kspec_moments_result *r, const kspec_matrix 
             for (size_t q = 0; q < phi[t].cols; q++)
                 if (fabs(ks_at(&phi[t], p, q)) < sqrt(DBL_MIN)) most = fmax(most, fabs(ks_at(&phi[t], p, q)));
     if (!(most > 0)) return KSPEC_OK;
-    return ks_about(err, "normalize", NULL,
-                    ks_fail(err, KSPEC_E_NUMERIC, "m(%d) is below the smallest double; scale the data",
-                            r->estimates[0]->n));
+    return ks_refuse(err, KSPEC_E_NUMERIC, "normalize", NULL,
+                     "m(%d) is below the smallest double; scale the data", r->estimates[0]->n);
 }
 
 /* The value of an estimator at order n, or NaN */

@@ -115,12 +115,11 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
     if (o->correlation && o->no_stderr)
         return ks_fail(err, KSPEC_E_ARG, "correlation and no_stderr cannot be combined");
     if (o->scale_free && o->no_stderr)
-        return ks_about(err, "no_stderr", NULL,
-                        ks_fail(err, KSPEC_E_ARG, "scale_free needs error bars, which no_stderr leaves out"));
+        return ks_refuse(err, KSPEC_E_ARG, "no_stderr", NULL,
+                         "scale_free needs error bars, which no_stderr leaves out");
     if (o->scale_free && o->scheme == KSPEC_TRIALS_ASSIGNMENT)
-        return ks_about(
-            err, "scheme", NULL,
-            ks_fail(err, KSPEC_E_ARG, "scale_free needs error bars, which the assignment scheme lacks"));
+        return ks_refuse(err, KSPEC_E_ARG, "scheme", NULL,
+                         "scale_free needs error bars, which the assignment scheme lacks");
     if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
     if (o->splits == 0) o->splits = 8;
     size_t repeats = ks_trials_splits(&j->trials, o->splits);
@@ -258,10 +257,9 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
         if (j->missing && isnan(e->value))
             st = none_left(j, task, k, err);
         else if (!isfinite(e->value))
-            st =
-                ks_about(err, "normalize", NULL,
-                         ks_fail(err, KSPEC_E_NUMERIC, "%s: m(%d) exceeds the largest double; scale the data",
-                                 kspec_estimator_name(task->label), k));
+            st = ks_refuse(err, KSPEC_E_NUMERIC, "normalize", NULL,
+                           "%s: m(%d) exceeds the largest double; scale the data",
+                           kspec_estimator_name(task->label), k);
     }
     ks_arena_free(&arena);
     return st;
@@ -302,18 +300,15 @@ static kspec_status replace_doubtful(job *j, const ks_task *task, const ks_run *
 }
 
 static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out, kspec_error *err) {
-    /* the list of pointers, and what they point to behind it */
-    size_t both = sizeof(kspec_estimate *) + sizeof(kspec_estimate);
-    out->estimates = ks_alloc(count, both);
-    if (!out->estimates) return ks_nomem(err, "the estimates", ks_size(count, both));
-    kspec_estimate *list = (kspec_estimate *)(void *)(out->estimates + count);
-    for (size_t k = 0; k < count; k++) out->estimates[k] = &list[k];
+    ks_arena *own = ks_result_arena(out);
+    out->estimates = ks_arena_list(own, count, sizeof **out->estimates);
+    if (!out->estimates) return ks_nomem(err, "the estimates", own->failed);
     const size_t each = ks_size_add(j->rows.count, j->cols.count);
     j->bars = ks_arena_zalloc(&j->arena, count, sizeof *j->bars);
     j->room = ks_arena_alloc(&j->arena, ks_size(each, j->o.scale_free ? 2 : 1), sizeof *j->room);
     if (j->arena.failed) return ks_nomem(err, "the jackknife", j->arena.failed);
     if (!j->o.correlation) return KSPEC_OK;
-    out->correlation = ks_alloc(ks_size(count, count), sizeof *out->correlation);
+    out->correlation = ks_arena_alloc(own, ks_size(count, count), sizeof *out->correlation);
     j->loo = ks_arena_alloc(&j->arena, count, sizeof *j->loo);
     for (size_t k = 0; k < count && j->loo; k++) j->loo[k] = ks_arena_alloc(&j->arena, each, sizeof(double));
     if (out->correlation && !j->arena.failed) return KSPEC_OK;
@@ -543,8 +538,7 @@ static kspec_status prepare(call *c, kspec_moments_opts *o, ks_arena *arena, ksp
     const char *what = o->standardize ? "standardize" : o->block ? "block" : NULL;
     if (!what) return KSPEC_OK;
     if (o->data_memory == KSPEC_MEMORY_DEVICE)
-        return ks_about(err, what, NULL,
-                        ks_fail(err, KSPEC_E_ARG, "%s takes a matrix in the host's memory", what));
+        return ks_refuse(err, KSPEC_E_ARG, what, NULL, "%s takes a matrix in the host's memory", what);
     const ks_trials_given given = {c->phi, c->ntrials, o->row_trials};
     kspec_status st = ks_block_labels(&o->block, &o->row_groups, &given, NULL, arena, err);
     return st || !o->standardize ? st : ks_standardize(&c->phi, c->ntrials, o->row_trials, arena, err);
@@ -571,19 +565,8 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
                  : ks_placement_open(&placement, o.device, err);
     st = ks_placement_run(&placement, st, o.team, attempt_any, &c, err);
     ks_arena_free(&arena);
-    if (st) {
-        kspec_moments_free(c.result);
-        return st;
-    }
-    c.result->block = o.block;
-    c.result->seconds = ks_now() - start;
-    *out = c.result;
-    return KSPEC_OK;
+    if (!st) c.result->block = o.block;
+    return ks_end(st, c.result, start, out);
 }
 
-void kspec_moments_free(kspec_moments_result *result) {
-    if (!result) return;
-    ks_free(result->estimates);
-    ks_free(result->correlation);
-    ks_result_free(result);
-}
+void kspec_moments_free(kspec_moments_result *result) { ks_result_free(result); }

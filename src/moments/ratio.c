@@ -65,13 +65,11 @@ kspec_status ks_second_check(const ks_second *s, const char *what, kspec_error *
         const double value = k == 2 ? s->moment[0] : s->square[0], lost = s->lost[k].all;
         if (!(lost >= fabs(value) && lost > KS_RATIO_NOTHING * s->square[0])) continue;
         if (s->moment[0] == 0 && s->square[0] == 0) continue; /* nothing varies */
-        return ks_about(
-            err, "standardize", NULL,
-            ks_fail(err, KSPEC_E_NUMERIC,
-                    "%s: rounding may have moved %s by %.2g, more than its value %.2g: an entry, a "
-                    "row or a column is too large next to the others",
-                    what, k == 2 ? "m(2)" : "m(1)^2", ldexp(lost, 4 * s->exponent),
-                    ldexp(value, 4 * s->exponent)));
+        return ks_refuse(err, KSPEC_E_NUMERIC, "standardize", NULL,
+                         "%s: rounding may have moved %s by %.2g, more than its value %.2g: an entry, a "
+                         "row or a column is too large next to the others",
+                         what, k == 2 ? "m(2)" : "m(1)^2", ldexp(lost, 4 * s->exponent),
+                         ldexp(value, 4 * s->exponent));
     }
     return KSPEC_OK;
 }

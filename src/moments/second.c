@@ -36,15 +36,13 @@ kspec_status ks_populations(kspec_sampled sampled, const uint64_t given[2], size
         const char *what = side ? "columns" : "rows", *option = side ? "population_cols" : "population_rows";
         population[side] = complete ? (double)size[side] : given[side] ? (double)given[side] : INFINITY;
         if (given[side] && given[side] < size[side])
-            return ks_about(err, option, NULL,
-                            ks_fail(err, KSPEC_E_ARG,
-                                    "a population of %llu %s is smaller than the sample of %zu",
-                                    (unsigned long long)given[side], what, size[side]));
+            return ks_refuse(err, KSPEC_E_ARG, option, NULL,
+                             "a population of %llu %s is smaller than the sample of %zu",
+                             (unsigned long long)given[side], what, size[side]);
         if (complete && given[side] > size[side])
-            return ks_about(err, option, NULL,
-                            ks_fail(err, KSPEC_E_ARG,
-                                    "a population of %llu %s contradicts sampled, which has all %zu",
-                                    (unsigned long long)given[side], what, size[side]));
+            return ks_refuse(err, KSPEC_E_ARG, option, NULL,
+                             "a population of %llu %s contradicts sampled, which has all %zu",
+                             (unsigned long long)given[side], what, size[side]);
     }
     return KSPEC_OK;
 }
@@ -55,15 +53,13 @@ kspec_status ks_dependence_check(const ks_dependence *how, const size_t *row_tri
                          how->population[1] <= (double)how->cols;
     for (int side = 0; side < 2 && how->population && (groups || how->pairwise); side++)
         if (!isinf(how->population[side]) && !(side && complete))
-            return ks_about(err, groups ? NULL : "pairwise", NULL,
-                            ks_fail(err, KSPEC_E_ARG,
-                                    "%s cannot be combined with complete %s or with a finite population",
-                                    groups ? "groups" : "missing entries (pairwise)",
-                                    side ? "columns" : "rows"));
+            return ks_refuse(err, KSPEC_E_ARG, groups ? NULL : "pairwise", NULL,
+                             "%s cannot be combined with complete %s or with a finite population",
+                             groups ? "groups" : "missing entries (pairwise)", side ? "columns" : "rows");
     if (!how->pairwise || (!groups && !row_trials)) return KSPEC_OK;
-    return ks_about(err, "pairwise", NULL,
-                    ks_fail(err, KSPEC_E_ARG, "%s and missing entries (pairwise) cannot be combined",
-                            groups ? "groups" : "ragged trials"));
+    return ks_refuse(err, KSPEC_E_ARG, "pairwise", NULL,
+                     "%s and missing entries (pairwise) cannot be combined",
+                     groups ? "groups" : "ragged trials");
 }
 
 static kspec_status open_groups(ks_measured *m, const ks_dependence *how, const char *what, ks_arena *arena,

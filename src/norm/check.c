@@ -54,17 +54,15 @@ static kspec_status check_numbers(kspec_norm_opts *o, size_t n, kspec_error *err
 /* What orthogonal frequencies and a wanted error are good for */
 static kspec_status check_features(const kspec_norm_opts *o, kspec_error *err) {
     if (o->frequencies == KSPEC_FREQUENCIES_ORTHOGONAL && o->methods & KSPEC_NORM_METHOD_RFF_DEBIASED)
-        return ks_about(err, "frequencies", NULL,
-                        ks_fail(err, KSPEC_E_ARG,
-                                "rff-debiased needs independent features, which orthogonal frequencies do "
-                                "not give"));
+        return ks_refuse(err, KSPEC_E_ARG, "frequencies", NULL,
+                         "rff-debiased needs independent features, which orthogonal frequencies do "
+                         "not give");
     if (!(o->error >= 0 && o->error < 1))
         return ks_fail(err, KSPEC_E_ARG, "error %g is not between 0 and 1", o->error);
     if (o->error > 0 && (o->tolerance > 0 || !(o->methods & KSPEC_NORM_METHOD_RFF_POWER)))
-        return ks_about(
-            err, "error", NULL,
-            ks_fail(err, KSPEC_E_ARG, "a wanted error %s",
-                    o->tolerance > 0 ? "and a tolerance cannot be combined" : "needs the method rff-power"));
+        return ks_refuse(err, KSPEC_E_ARG, "error", NULL, "a wanted error %s",
+                         o->tolerance > 0 ? "and a tolerance cannot be combined"
+                                          : "needs the method rff-power");
     return KSPEC_OK;
 }
 
@@ -86,9 +84,8 @@ kspec_status ks_norm_check_options(kspec_norm_opts *o, size_t n, ks_kernel *kern
         return ks_fail(err, KSPEC_E_ARG, "random features need the rows themselves, not their Gram matrix");
     if (o->sigma > 0 || o->gamma > 0 || o->nu != 0 || o->median_sigma || o->scaling != KSPEC_SCALING_NONE ||
         o->kernel != KSPEC_KERNEL_GAUSSIAN)
-        return ks_about(err, "gram", NULL,
-                        ks_fail(err, KSPEC_E_ARG,
-                                "a Gram matrix takes no kernel, sigma, gamma, median_sigma or scaling"));
+        return ks_refuse(err, KSPEC_E_ARG, "gram", NULL,
+                         "a Gram matrix takes no kernel, sigma, gamma, median_sigma or scaling");
     return KSPEC_OK;
 }
 

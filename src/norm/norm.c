@@ -3,6 +3,7 @@
 #include "base/doubt.h"
 #include "base/error.h"
 #include "base/matrix.h"
+#include "base/result.h"
 #include "device/borrowed.h"
 #include "features/kernel.h"
 #include "linalg/linalg.h"
@@ -77,27 +78,6 @@ static kspec_status prepare(ks_norm_job *j, const kspec_matrix *x, kspec_norm_re
 
 /* ---- results ---- */
 
-/* A result, and the memory of everything in it. */
-typedef struct {
-    kspec_norm_result out;
-    ks_arena memory;
-} holder;
-
-/* Lists are arrays of pointers, so that their elements may grow; NULL if there is no memory. */
-static kspec_norm_entry **new_entries(ks_arena *memory, size_t count) {
-    kspec_norm_entry *all = ks_arena_zalloc(memory, count, sizeof *all),
-                     **list = ks_arena_alloc(memory, count, sizeof *list);
-    for (size_t k = 0; k < count && list; k++) list[k] = &all[k];
-    return list;
-}
-
-static kspec_norm_draw **new_draws(ks_arena *memory, size_t count) {
-    kspec_norm_draw *all = ks_arena_zalloc(memory, count, sizeof *all),
-                    **list = ks_arena_alloc(memory, count, sizeof *list);
-    for (size_t k = 0; k < count && list; k++) list[k] = &all[k];
-    return list;
-}
-
 /*
  * Theorem 2.1 of the paper (Approximating Gram Matrix Spectral Norm using Random Features): the probability
  * that | |K| - sigma_1(Z)^2 | exceeds e is at most 2n exp(-e^2 q/(c1 n^2 + c2 n e)), c1 = 2(c^2 + 4), c2 =
@@ -126,8 +106,6 @@ static double power_bound(double n, double T, double value) {
     const double error = value * high / (1 - high);
     return T >= 2 && error <= n ? error : NAN;
 }
-
-static ks_doubts doubts_of(holder *r) { return (ks_doubts){&r->memory, &r->out.doubt_count, &r->out.doubts}; }
 
 static void judge(const ks_norm_job *j, const ks_norm_method *m, const ks_debiased *mean, int converged,
                   kspec_norm_entry *e, ks_doubts to) {
@@ -177,15 +155,15 @@ static void add_draw(kspec_norm_entry *e, int k, int count, const ks_norm_draw *
 }
 
 static kspec_status run_method(const ks_norm_job *j, const ks_norm_method *m, const ks_run *run,
-                               kspec_norm_entry *e, holder *r, kspec_error *err) {
-    ks_arena *memory = &r->memory;
+                               kspec_norm_entry *e, kspec_norm_result *out, kspec_error *err) {
+    ks_arena *memory = ks_result_arena(out);
     int random = m->rff || (m->sampled && !j->o.sample_first), count = random ? j->o.repeats : 1,
         converged = 1;
     *e = (kspec_norm_entry){
         .method = m->method, .ci_low = NAN, .ci_high = NAN, .spread = NAN, .bound = NAN, .debiased = NAN};
     if (m->sampled) e->sample = j->r;
     e->draw_count = (size_t)count;
-    e->draws = new_draws(memory, e->draw_count);
+    e->draws = ks_arena_list(memory, e->draw_count, sizeof **e->draws);
     if (!e->draws) return ks_nomem(err, "the draws", memory->failed);
     ks_debiased mean = {.order = KS_DEBIASED_ORDERS};
     for (int k = 0; k < count; k++) {
@@ -199,7 +177,7 @@ static kspec_status run_method(const ks_norm_job *j, const ks_norm_method *m, co
     double square = 0;
     for (int k = 0; k < count; k++) square += pow(e->draws[k]->value - e->value, 2);
     if (count > 1) e->spread = sqrt(square / (count - 1));
-    judge(j, m, &mean, converged, e, doubts_of(r));
+    judge(j, m, &mean, converged, e, KS_DOUBTS(out));
     return KSPEC_OK;
 }
 
@@ -219,22 +197,21 @@ static kspec_status choose_features(ks_norm_job *j, const ks_run *run, int *miss
     }
 }
 
-static kspec_status compute(ks_norm_job *j, const ks_run *run, holder *r, kspec_error *err) {
-    kspec_norm_result *out = &r->out;
+static kspec_status compute(ks_norm_job *j, const ks_run *run, kspec_norm_result *out, kspec_error *err) {
+    const ks_doubts to = KS_DOUBTS(out);
     int missed = 0;
     if (out->constant_columns)
-        ks_doubt(doubts_of(r), KSPEC_DOUBT_CONSTANT_COLUMNS, NULL, NULL, (double)out->constant_columns,
-                 (double)out->p);
+        ks_doubt(to, KSPEC_DOUBT_CONSTANT_COLUMNS, NULL, NULL, (double)out->constant_columns, (double)out->p);
     if (j->left_out)
-        ks_doubt_left_out(doubts_of(r),
+        ks_doubt_left_out(to,
                           j->left_out & KSPEC_NORM_METHOD_LANCZOS
                               ? "the exact norm, by Lanczos iteration"
                               : "an approximation from random features, with its interval",
                           "method", "lanczos,rff-debiased");
     for (const ks_norm_method *m = ks_norm_methods; m->name; m++)
         out->count += (j->o.methods & m->method) != 0;
-    out->entries = new_entries(&r->memory, out->count);
-    if (!out->entries) return ks_nomem(err, "the results", r->memory.failed);
+    out->entries = ks_arena_list(to.arena, out->count, sizeof **out->entries);
+    if (!out->entries) return ks_nomem(err, "the results", to.arena->failed);
     const int choose = j->o.tolerance > 0 || j->o.error > 0;
     double done = 0, steps = (double)out->count + choose;
     if (choose) {
@@ -249,10 +226,10 @@ static kspec_status compute(ks_norm_job *j, const ks_run *run, holder *r, kspec_
         if (!(j->o.methods & m->method)) continue;
         ks_run part = ks_run_part(run, done / steps, (done + 1) / steps);
         done++;
-        kspec_status st = run_method(j, m, &part, *e, r, err);
+        kspec_status st = run_method(j, m, &part, *e, out, err);
         if (st) return st;
         if (missed && m->method == KSPEC_NORM_METHOD_RFF_DEBIASED)
-            ks_doubt(doubts_of(r), KSPEC_DOUBT_TOLERANCE_MISSED, m->name, NULL, (double)j->o.features);
+            ks_doubt(to, KSPEC_DOUBT_TOLERANCE_MISSED, m->name, NULL, (double)j->o.features);
         if (!isfinite((*e)->value))
             return ks_fail(err, KSPEC_E_NUMERIC, "%s: the norm exceeds the largest double", m->name);
         e++;
@@ -318,14 +295,14 @@ typedef struct {
 
 static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err) {
     call *c = ctx;
-    holder *r = ks_zalloc(1, sizeof *r);
+    kspec_norm_result *r = ks_result_new(sizeof *r);
     if (!r) return ks_nomem(err, "the results", sizeof *r);
     ks_norm_job j = {.o = *c->o};
     ks_run run = {0};
     ks_arena arena = {0};
     kspec_status st = ks_run_init(&run, j.o.threads, j.o.progress, err);
     run.team = j.o.team;
-    if (!st) st = prepare(&j, c->x, &r->out, &arena, err);
+    if (!st) st = prepare(&j, c->x, r, &arena, err);
     if (!st) st = decide(&j, placement, err);
     run.device = placement->device;
     if (!st && !(st = ks_blas_enter(run.threads, err))) {
@@ -333,13 +310,14 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         ks_blas_exit();
     }
     ks_arena_free(&arena);
-    ks_placement_describe(placement, &r->out.device);
-    if (placement->unusable) ks_doubt(doubts_of(r), KSPEC_DOUBT_GPU_UNUSED, NULL, placement->why, 0);
-    if (!st && r->memory.failed) st = ks_nomem(err, "the list of doubts", r->memory.failed);
+    ks_placement_describe(placement, &r->device);
+    if (placement->unusable) ks_doubt(KS_DOUBTS(r), KSPEC_DOUBT_GPU_UNUSED, NULL, placement->why, 0);
+    const size_t failed = ks_result_arena(r)->failed;
+    if (!st && failed) st = ks_nomem(err, "the list of doubts", failed);
     if (st)
-        kspec_norm_free(&r->out);
+        ks_result_free(r);
     else
-        c->result = &r->out;
+        c->result = r;
     return st;
 }
 
@@ -359,17 +337,7 @@ kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspe
     if (!st) st = ks_borrowed_open(&placement, o.device, o.data_memory, &host, &arena, err);
     st = ks_placement_run(&placement, st, o.team, attempt, &c, err);
     ks_arena_free(&arena);
-    if (st) {
-        kspec_norm_free(c.result);
-        return st;
-    }
-    c.result->seconds = ks_now() - start;
-    *out = c.result;
-    return KSPEC_OK;
+    return ks_end(st, c.result, start, out);
 }
 
-void kspec_norm_free(kspec_norm_result *result) {
-    if (!result) return;
-    ks_arena_free(&((holder *)result)->memory);
-    ks_free(result);
-}
+void kspec_norm_free(kspec_norm_result *result) { ks_result_free(result); }

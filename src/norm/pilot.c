@@ -41,10 +41,8 @@ kspec_status ks_norm_pilot(const ks_norm_job *j, const ks_run *run, size_t *q, d
     behaviour b = {0};
     for (int k = 0;; k++, *q *= 2) {
         if (*q > MOST / 2)
-            return ks_about(err, "error", NULL,
-                            ks_fail(err, KSPEC_E_ARG,
-                                    "error %g: rff-power needs more than %d features; use lanczos", wanted,
-                                    MOST));
+            return ks_refuse(err, KSPEC_E_ARG, "error", NULL,
+                             "error %g: rff-power needs more than %d features; use lanczos", wanted, MOST);
         ks_run part = ks_run_part(run, 1 - pow(0.5, k), 1 - pow(0.5, k + 1));
         kspec_status st = measure(j, &part, *q, &b, err);
         if (st) return st;
@@ -54,11 +52,10 @@ kspec_status ks_norm_pilot(const ks_norm_job *j, const ks_run *run, size_t *q, d
     const double v = b.variance / (b.limit * b.limit), c = b.bias / b.limit, e2 = wanted * wanted;
     const double least = (v + sqrt(v * v + 4 * e2 * c * c)) / (2 * e2);
     if (!(least <= MOST))
-        return ks_about(err, "error", NULL,
-                        ks_fail(err, KSPEC_E_ARG,
-                                "error %g: rff-power needs %.2g features, more than %d; "
-                                "use lanczos",
-                                wanted, least, MOST));
+        return ks_refuse(err, KSPEC_E_ARG, "error", NULL,
+                         "error %g: rff-power needs %.2g features, more than %d; "
+                         "use lanczos",
+                         wanted, least, MOST);
     *q = (size_t)fmax(1, ceil(least));
     const double Q = (double)*q;
     *expected = sqrt(c * c / (Q * Q) + v / Q);

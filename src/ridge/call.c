@@ -117,11 +117,5 @@ kspec_status ks_ridge_call(kspec_ridge *r, const ks_ridge_task *t, kspec_ridge_r
     kspec_status st = ks_placement_open(&placement, ks_device_of_rank(r->o.device, team), err);
     st = ks_placement_run(&placement, st, team, attempt, &c, err);
     r->part[0] = r->part[1] = 0;
-    if (st) {
-        kspec_ridge_free(c.result);
-        return st;
-    }
-    c.result->seconds = ks_now() - start;
-    *out = c.result;
-    return KSPEC_OK;
+    return ks_end(st, c.result, start, out);
 }

@@ -94,8 +94,8 @@ double ks_ridge_wrong_share(const kspec_ridge *r, const double *rest) {
 kspec_status ks_ridge_check_classes(const kspec_ridge *r, kspec_error *err) {
     const size_t m = r->m;
     if (m > r->n)
-        return ks_about(err, "classify", NULL,
-                        ks_fail(err, KSPEC_E_DATA, "%zu classes exceed the %zu training rows", m, r->n));
+        return ks_refuse(err, KSPEC_E_DATA, "classify", NULL, "%zu classes exceed the %zu training rows", m,
+                         r->n);
     size_t first = 0, others = 0;
     for (size_t i = 0; i < r->n; i++) {
         const size_t k = class_of(r, r->Y + i * m);
@@ -103,6 +103,6 @@ kspec_status ks_ridge_check_classes(const kspec_ridge *r, kspec_error *err) {
         others += k != first;
     }
     return others ? KSPEC_OK
-                  : ks_about(err, "classify", NULL,
-                             ks_fail(err, KSPEC_E_DATA, "all %zu training rows have the same class", r->n));
+                  : ks_refuse(err, KSPEC_E_DATA, "classify", NULL,
+                              "all %zu training rows have the same class", r->n);
 }

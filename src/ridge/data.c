@@ -26,14 +26,12 @@ static kspec_status check_pair(const kspec_matrix *x, const kspec_matrix *y, int
 /* test_fraction and test_noise each make a test set of the training rows. */
 static kspec_status check_test_set(const kspec_ridge_opts *o, const ks_ridge_data *d, kspec_error *err) {
     if (o->test_noise > 0 && d->xt)
-        return ks_about(err, "test_noise", NULL,
-                        ks_fail(err, KSPEC_E_ARG,
-                                "test_noise and test rows cannot be combined: it makes "
-                                "test rows of the training rows"));
+        return ks_refuse(err, KSPEC_E_ARG, "test_noise", NULL,
+                         "test_noise and test rows cannot be combined: it makes "
+                         "test rows of the training rows");
     if (o->test_fraction > 0 && (d->xt || o->test_noise > 0))
-        return ks_about(err, "test_fraction", NULL,
-                        ks_fail(err, KSPEC_E_ARG, "test_fraction and %s cannot be combined",
-                                d->xt ? "test rows" : "test_noise"));
+        return ks_refuse(err, KSPEC_E_ARG, "test_fraction", NULL, "test_fraction and %s cannot be combined",
+                         d->xt ? "test rows" : "test_noise");
     if (!d->xt != !d->yt) return ks_fail(err, KSPEC_E_ARG, "test rows and test targets go together");
     return KSPEC_OK;
 }
@@ -46,9 +44,9 @@ static kspec_status split_sizes(kspec_ridge *r, size_t rows, kspec_error *err) {
         r->n = rows - r->nt;
         return KSPEC_OK;
     }
-    return ks_about(err, "test_fraction", NULL,
-                    ks_fail(err, KSPEC_E_ARG, "test_fraction %g of %zu rows leaves no rows to %s", fraction,
-                            rows, r->nt ? "train on" : "test on"));
+    return ks_refuse(err, KSPEC_E_ARG, "test_fraction", NULL,
+                     "test_fraction %g of %zu rows leaves no rows to %s", fraction, rows,
+                     r->nt ? "train on" : "test on");
 }
 
 kspec_status ks_ridge_check_data(kspec_ridge *r, const ks_ridge_data *d, kspec_error *err) {

@@ -142,14 +142,8 @@ kspec_status kspec_ridge_density(kspec_ridge *r, size_t N, size_t count, kspec_r
         if (!st) st = ks_parallel_for(&alone, (count + CHUNK - 1) / CHUNK, some_points, &j, err);
         ks_ridge_exit();
     }
-    if (st) {
-        kspec_ridge_density_free(d);
-        return st;
-    }
-    d->atom = fmax(0, 1 - (double)N / (double)r->n);
-    d->seconds = ks_now() - start;
-    *out = d;
-    return KSPEC_OK;
+    if (!st) d->atom = fmax(0, 1 - (double)N / (double)r->n);
+    return ks_end(st, d, start, out);
 }
 
 void kspec_ridge_density_free(kspec_ridge_density_result *result) { ks_result_free(result); }

@@ -37,9 +37,8 @@ static kspec_status check_options(kspec_ridge_opts *o, kspec_error *err) {
     if (!(o->test_noise >= 0 && isfinite(o->test_noise)))
         return ks_fail(err, KSPEC_E_ARG, "test_noise %g is not finite and at least 0", o->test_noise);
     if (!(o->test_fraction >= 0 && o->test_fraction < 1))
-        return ks_about(
-            err, "test_fraction", NULL,
-            ks_fail(err, KSPEC_E_ARG, "test_fraction %g is not between 0 and 1", o->test_fraction));
+        return ks_refuse(err, KSPEC_E_ARG, "test_fraction", NULL, "test_fraction %g is not between 0 and 1",
+                         o->test_fraction);
     if (!(o->check_work >= 0))
         return ks_fail(err, KSPEC_E_ARG, "check_work %g is not 0 or above", o->check_work);
     if (!isfinite(o->slope)) return ks_fail(err, KSPEC_E_ARG, "slope %g is not finite", o->slope);
@@ -48,10 +47,9 @@ static kspec_status check_options(kspec_ridge_opts *o, kspec_error *err) {
     kspec_status known = ks_activation_check(o->activation, err);
     if (known) return known;
     if (o->activation != KSPEC_RIDGE_ACTIVATION_FOURIER && (int)o->device > 0)
-        return ks_about(err, "activation", NULL,
-                        ks_fail(err, KSPEC_E_ARG,
-                                "features other than Fourier's are computed on the "
-                                "processor, not on a GPU"));
+        return ks_refuse(err, KSPEC_E_ARG, "activation", NULL,
+                         "features other than Fourier's are computed on the "
+                         "processor, not on a GPU");
     ks_bandwidth b = bandwidth(o);
     kspec_status st = ks_bandwidth_check(&b, err);
     if (st) return st;

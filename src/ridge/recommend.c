@@ -303,13 +303,7 @@ kspec_status kspec_ridge_recommend(kspec_ridge *r, size_t most, kspec_ridge_reco
         st = ks_nomem(err, "a recommendation", sizeof *result);
     if (!st) st = run_search(&s, most, result, err);
     st = ks_team_end(r->o.team, st, err);
-    if (st) {
-        kspec_ridge_recommend_free(result);
-        return st;
-    }
-    result->seconds = ks_now() - start;
-    *out = result;
-    return KSPEC_OK;
+    return ks_end(st, result, start, out);
 }
 
 void kspec_ridge_recommend_free(kspec_ridge_recommend_result *result) { ks_result_free(result); }

@@ -131,9 +131,8 @@ static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
     }
     for (size_t k = 0; k < r->sample_count; k++) r->sample_eigenvalues[k] = scaled(t, share * t->x.all[k], 1);
     if (!isfinite(r->ci_high[0]) || !(r->eigenvalues[0] > 0))
-        return ks_about(
-            err, "normalize", NULL,
-            ks_fail(err, KSPEC_E_NUMERIC, "the largest eigenvalue is out of range; scale the data"));
+        return ks_refuse(err, KSPEC_E_NUMERIC, "normalize", NULL,
+                         "the largest eigenvalue is out of range; scale the data");
     r->fit->levels = t->o.used;
     return KSPEC_OK;
 }

@@ -296,9 +296,8 @@ kspec_status ks_spectrum_by_moments(ks_spectrum_job *j, kspec_error *err) {
     kspec_status st = ks_spectrum_check_moments(j, err);
     if (st) return st;
     if (!j->o.rank && j->o.quantile)
-        return ks_about(
-            err, "rank", NULL,
-            ks_fail(err, KSPEC_E_ARG, "quantiles need a rank: without one, eigenvalues are counted"));
+        return ks_refuse(err, KSPEC_E_ARG, "rank", NULL,
+                         "quantiles need a rank: without one, eigenvalues are counted");
     r->lp->free_mass = !j->o.rank;
     if (!j->o.grid) j->o.grid = GRID;
     if (!j->o.t) j->o.t_count = 4;

@@ -69,9 +69,8 @@ static kspec_status check(const ks_spectrum_job *j, kspec_error *err) {
     kspec_status st = ks_spectrum_check_moments(j, err);
     if (st) return st;
     if (d < 1 || d > KS_NEWTON_RANK)
-        return ks_about(err, "rank", NULL,
-                        ks_fail(err, KSPEC_E_ARG, "the method newton takes a rank from 1 to %d, not %zu",
-                                KS_NEWTON_RANK, d));
+        return ks_refuse(err, KSPEC_E_ARG, "rank", NULL,
+                         "the method newton takes a rank from 1 to %d, not %zu", KS_NEWTON_RANK, d);
     if (d > j->count)
         return ks_fail(err, KSPEC_E_ARG, "rank %zu exceeds the %zu moments that are there", d, j->count);
     return KSPEC_OK;

@@ -33,8 +33,7 @@ static kspec_status check_fit_opts(const kspec_spectrum_opts *o, kspec_error *er
     if (o->method < KSPEC_SPECTRUM_METHOD_FIT || o->method > KSPEC_SPECTRUM_METHOD_NEWTON)
         return ks_fail(err, KSPEC_E_ARG, "unknown method %d", (int)o->method);
     if (!(o->noise >= 0 && isfinite(o->noise)))
-        return ks_about(err, "noise", NULL,
-                        ks_fail(err, KSPEC_E_ARG, "noise %g is not a standard deviation", o->noise));
+        return ks_refuse(err, KSPEC_E_ARG, "noise", NULL, "noise %g is not a standard deviation", o->noise);
     if (o->noise > 0 && o->no_noise)
         return ks_fail(err, KSPEC_E_ARG, "noise %g and no_noise cannot be combined", o->noise);
     if (o->exponent_to && o->exponent_to < o->exponent_from + 1)
@@ -42,17 +41,15 @@ static kspec_status check_fit_opts(const kspec_spectrum_opts *o, kspec_error *er
                        o->exponent_from, o->exponent_to);
     if (chosen(o) != KSPEC_SPECTRUM_METHOD_FIT &&
         (o->noise > 0 || o->no_noise || o->exponent_from || o->exponent_to))
-        return ks_about(err, "method", "fit",
-                        ks_fail(err, KSPEC_E_ARG, "noise and the exponent's range need the method fit"));
+        return ks_refuse(err, KSPEC_E_ARG, "method", "fit",
+                         "noise and the exponent's range need the method fit");
     if (o->method == KSPEC_SPECTRUM_METHOD_CVPCA && (of_the_program(o) || o->t_count))
-        return ks_about(
-            err, "method", "moments",
-            ks_fail(err, KSPEC_E_ARG, "the method cvpca has no rank, grid, upper end, weights, draws or t"));
+        return ks_refuse(err, KSPEC_E_ARG, "method", "moments",
+                         "the method cvpca has no rank, grid, upper end, weights, draws or t");
     if (o->method == KSPEC_SPECTRUM_METHOD_NEWTON &&
         (o->grid || o->spacing || o->upper > 0 || o->weights || o->quantile || o->draws || o->t_count))
-        return ks_about(
-            err, "method", "moments",
-            ks_fail(err, KSPEC_E_ARG, "the method newton has no grid, upper end, weights, draws or t"));
+        return ks_refuse(err, KSPEC_E_ARG, "method", "moments",
+                         "the method newton has no grid, upper end, weights, draws or t");
     return KSPEC_OK;
 }
 
@@ -214,9 +211,8 @@ static kspec_status use_estimates(job *j, const kspec_moments_opts *used, kspec_
                            "estimators 0x%x: eigenvalues come from one of them, not several",
                            used->estimators);
         if (e->root != 0 && fabs(e->value) < DBL_MIN)
-            return ks_about(
-                err, "normalize", NULL,
-                ks_fail(err, KSPEC_E_NUMERIC, "m(%zu) is below the smallest double; scale the data", k + 1));
+            return ks_refuse(err, KSPEC_E_NUMERIC, "normalize", NULL,
+                             "m(%zu) is below the smallest double; scale the data", k + 1);
         m[k] = e->value;
         errors[k] = e->std_error;
     }

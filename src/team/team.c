@@ -79,7 +79,7 @@ static kspec_status common(kspec_team *t, int who, kspec_error *err) {
     for (int r = 0; r < t->comm.ranks; r++)
         same &= t->cards[r].error.code == e->code && strcmp(t->cards[r].error.msg, e->msg) == 0;
     if (same || e->code == KSPEC_E_CANCELLED) return ks_fail_again(err, e);
-    return ks_about(err, e->option, e->setting, ks_fail(err, e->code, "rank %d: %s", who, e->msg));
+    return ks_refuse(err, e->code, e->option, e->setting, "rank %d: %s", who, e->msg);
 }
 
 /* Rank r is elsewhere, or has another number: a file that differs, or a decision that was not shared. */
@@ -111,7 +111,7 @@ kspec_status ks_team_synchronise(kspec_team *t, ks_sync_point at, kspec_status m
     }
     if (t->over) return ks_fail_again(err, &t->failure);
     card c = {.at = at, .loops = t->loops, .number = number};
-    if (mine) ks_about(&c.error, err->option, err->setting, ks_fail(&c.error, mine, "%s", err->msg));
+    if (mine) ks_refuse(&c.error, mine, err->option, err->setting, "%s", err->msg);
     for (int r = 0; r < t->comm.ranks; r++) t->bytes[r] = sizeof c;
     kspec_status st = ks_team_gather(t, &c, t->cards, t->bytes, err);
     if (st) return st;

@@ -4,6 +4,7 @@
  */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "base/streams.h"
 #include "linalg/linalg.h"
 #include "team/team.h"
@@ -215,11 +216,5 @@ kspec_status kspec_wls_empirical(size_t N, const size_t *p, size_t count, size_t
     ks_fft_free(fft);
     ks_arena_free(&arena);
     st = ks_team_end(run.team, st, err);
-    if (st) {
-        kspec_wls_free(r);
-        return st;
-    }
-    r->seconds = ks_now() - start;
-    *out = r;
-    return KSPEC_OK;
+    return ks_end(st, r, start, out);
 }

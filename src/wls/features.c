@@ -264,13 +264,7 @@ kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_matrix *y,
         }
     }
     ks_arena_free(&j.arena);
-    if (st) {
-        kspec_wls_features_free(r);
-        return st;
-    }
-    r->seconds = ks_now() - start;
-    *out = r;
-    return KSPEC_OK;
+    return ks_end(st, r, start, out);
 }
 
 void kspec_wls_features_free(kspec_wls_features_result *result) { ks_result_free(result); }

@@ -138,13 +138,7 @@ kspec_status kspec_wls_fit(size_t N, size_t p, const double *y, const kspec_wls_
     }
     ks_fft_free(fft);
     ks_arena_free(&arena);
-    if (st) {
-        kspec_wls_fit_free(r);
-        return st;
-    }
-    r->seconds = ks_now() - start;
-    *out = r;
-    return KSPEC_OK;
+    return ks_end(st, r, start, out);
 }
 
 void kspec_wls_fit_free(kspec_wls_fit_result *result) { ks_result_free(result); }

@@ -45,8 +45,7 @@ static kspec_status check(const job *j, kspec_error *err) {
     if (!(o->period >= 0 && isfinite(o->period)))
         return ks_fail(err, KSPEC_E_ARG, "period %g is not a finite number of at least 0", o->period);
     if (o->complex_data && o->basis && o->basis != KSPEC_WLS_BASIS_FOURIER)
-        return ks_about(err, "basis", "fourier",
-                        ks_fail(err, KSPEC_E_ARG, "complex data need complex modes"));
+        return ks_refuse(err, KSPEC_E_ARG, "basis", "fourier", "complex data need complex modes");
     return KSPEC_OK;
 }
 
@@ -265,9 +264,8 @@ kspec_status kspec_wls_smooth(size_t N, const double *x, const double *y, const 
     if (!st) st = ks_run_init(&j.run, j.o.threads, j.o.progress, err);
     if (!st) st = ks_smooth_take(N, x, y, &j.o, &j.arena, &j.data, err);
     if (!st && j.o.p > j.data.distinct)
-        st = ks_about(err, "p", NULL,
-                      ks_fail(err, KSPEC_E_ARG, "p = %zu exceeds %zu, the number of different x", j.o.p,
-                              j.data.distinct));
+        st = ks_refuse(err, KSPEC_E_ARG, "p", NULL, "p = %zu exceeds %zu, the number of different x", j.o.p,
+                       j.data.distinct);
     if (!st && !x) {
         if (!(grid = ks_arena_alloc(&j.arena, N, sizeof *grid)))
             st = ks_nomem(err, "the grid", ks_size(N, sizeof *grid));
@@ -283,13 +281,7 @@ kspec_status kspec_wls_smooth(size_t N, const double *x, const double *y, const 
     }
     for (size_t k = 0; k < j.count; k++) ks_arena_free(&j.trials[k].arena);
     ks_arena_free(&j.arena);
-    if (st) {
-        kspec_wls_smooth_free(j.r);
-        return st;
-    }
-    j.r->seconds = ks_now() - start;
-    *out = j.r;
-    return KSPEC_OK;
+    return ks_end(st, j.r, start, out);
 }
 
 void kspec_wls_smooth_free(kspec_wls_smooth_result *result) { ks_result_free(result); }

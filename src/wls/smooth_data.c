@@ -37,8 +37,7 @@ static kspec_status take_points(const double *x, const double *y, size_t N, cons
     for (size_t i = 0; i < N; i++) {
         const ks_cplx v = value(y, o->complex_data, i);
         const int missing = isnan(v.re) || isnan(v.im);
-        if (missing && !o->gaps)
-            return ks_about(err, "nan", "omit-rows", ks_fail(err, KSPEC_E_DATA, "y[%zu] is NaN", i));
+        if (missing && !o->gaps) return ks_refuse(err, KSPEC_E_DATA, "nan", "omit-rows", "y[%zu] is NaN", i);
         if (!missing && (!isfinite(v.re) || !isfinite(v.im)))
             return ks_fail(err, KSPEC_E_DATA, "y[%zu] is not a finite number", i);
         if (o->weights && !(isfinite(o->weights[i]) && o->weights[i] >= 0))

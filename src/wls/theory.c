@@ -56,11 +56,5 @@ kspec_status kspec_wls_theory(size_t N, const size_t *p, size_t count, const ksp
     for (size_t i = 0; i < count && !st; i++) ks_wls_point_set(r->points[i], &e[i]);
     ks_free(e);
     st = ks_team_end(run.team, st, err);
-    if (st) {
-        kspec_wls_free(r);
-        return st;
-    }
-    r->seconds = ks_now() - start;
-    *out = r;
-    return KSPEC_OK;
+    return ks_end(st, r, start, out);
 }

@@ -22,11 +22,14 @@ OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"
 
 def one(source, folder, stand_in, how, test):
     """A test with the tool's stand-in: what was compared, of how many commands, and how the test failed"""
-    log = os.path.join(folder, test)
+    log, session = os.path.join(folder, test), os.path.join(folder, "mpi-" + test)
     os.mkdir(log)
+    os.mkdir(session)
     path = os.path.join(source, "tests", "mpi" if test in ("odd", "kills") else "cli", test + ".sh")
     run = subprocess.run(["bash", path], capture_output=True, text=True, env={
         **os.environ, **OPEN_MPI, "KSPEC_SOURCE": source,
+        # one launcher's end removes the folder that another one is about to make
+        "OMPI_MCA_orte_tmpdir_base": session,
         "KSPEC": how["kspec"] if test == "kills" else stand_in,
         "KSPEC_SAME": json.dumps({**how, "log": log})})
     names = os.listdir(log)
