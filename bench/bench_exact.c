@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "linalg/linalg.h"
 #include "exact/exact.h"
-#include "exact/run.h"
+#include "engine/run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,11 +60,11 @@ static void whole_calls(const kspec_matrix *phi, size_t trials, int nmax, int th
         kspec_moments_free(m);
         if (r == 0) first = t;
         if (t < best) best = t;
-        ks_plan p;
+        ks_cycles p;
         t = ks_now();
-        if (ks_plan_make(&p, (ks_exact_form){0, trials == 2}, phi->rows, phi->cols, nmax, &err)) die(&err);
+        if (ks_cycles_make(&p, (ks_exact_form){0, trials == 2}, phi->rows, phi->cols, nmax, &err)) die(&err);
         t = ks_now() - t;
-        ks_plan_free(&p);
+        ks_cycles_free(&p);
         if (t < plan) plan = t;
     }
     printf("kspec_moments() with error bars: %.2f ms at first, %.2f ms at best, of which the plan %.2f ms\n",
@@ -85,31 +85,34 @@ static void count(const char *name, int centred, int two, int rows, int cols, in
                                 .population = {INFINITY, INFINITY},
                                 .pinned = {rows, cols}};
     kspec_error err;
-    ks_plan p;
+    ks_cycles p;
     size_t products = 0, sums = 0, matrices = 0;
-    if (ks_plan_make(&p, form, P, Q, nmax, &err)) die(&err);
-    unsigned char *seen = calloc(UINT16_MAX + 1, 1);
-    for (size_t k = 0; k < p.nops && seen; k++) {
-        products += p.ops[k].kind == KS_OP_PRODUCT;
-        if (p.ops[k].kind != KS_OP_VECTOR) continue;
+    if (ks_cycles_make(&p, form, P, Q, nmax, &err)) die(&err);
+    const ks_plan *pl = &p.plan;
+    unsigned char *seen = calloc(pl->bytes, 1); /* more than edges */
+    double *const through[KS_AXES] = {NULL};
+    for (size_t k = 0; k < pl->nops && seen; k++) {
+        products += pl->ops[k].kind == KS_OP_PRODUCT;
+        if (pl->ops[k].kind != KS_OP_VECTOR) continue;
         sums++;
-        matrices += !seen[p.vectors[p.ops[k].index].E];
-        seen[p.vectors[p.ops[k].index].E] = 1;
+        matrices += !seen[pl->vectors[pl->ops[k].index].E];
+        seen[pl->vectors[pl->ops[k].index].E] = 1;
     }
-    free(seen);
-    p.form.weighted = centred && !backward;
-    ks_exec_state x = {.run = &run,
-                       .plan = &p,
-                       .A = ks_mat_of(&one),
-                       .B = ks_mat_of(two ? &other : &one),
-                       .dry = 1,
-                       .with_loo = rows || cols || backward,
-                       .err = &err};
-    ks_exec(&x);
+    ks_exec_state x = {.plan = pl, .run = &run, .what = "this", .keep = backward, .dry = 1, .err = &err};
+    ks_exec_begin(&x);
+    ks_exec_source(&x, 0, &one);
+    if (two) ks_exec_source(&x, 1, &other);
+    ks_exec_forward(&x);
+    for (int n = 1; n <= nmax && backward; n++) {
+        for (size_t g = 0; g < p.ngraphs; g++) x.seed[g] = p.graphs[g].n == n;
+        ks_exec_backward(&x, through);
+    }
+    ks_exec_end(&x);
     if (x.status) die(&err);
     printf("%-40s %5zu graphs %4zu products %5zu sums (of %4zu matrices) %7.1f products of work\n", name,
            p.ngraphs, products, sums, matrices, x.work / (double)(P * Q * (P < Q ? P : Q)));
-    ks_plan_free(&p);
+    free(seen);
+    ks_cycles_free(&p);
 }
 
 static void counts(int two, size_t P, size_t Q, int nmax) {

@@ -18,17 +18,19 @@ may_include() {
     device) echo "base simd linalg team" ;;
     theory) echo "base simd linalg features" ;;
     wls) echo "base simd linalg team features theory" ;;
-    ridge | exact | path | pairs) echo "base simd linalg team device features theory" ;;
+    engine) echo "base linalg team device" ;;
+    exact) echo "base linalg team device engine" ;;
+    ridge | path | pairs) echo "base simd linalg team device features theory" ;;
     checks) echo "base linalg" ;;
-    moments) echo "base simd linalg team device features theory exact path pairs checks" ;;
+    moments) echo "base simd linalg team device features theory engine exact path pairs checks" ;;
     dimension)
-        echo "base simd linalg team device features theory exact path pairs checks moments einsum" ;;
+        echo "base simd linalg team device features theory engine exact path pairs checks moments einsum" ;;
     fit | norm | learn | einsum)
-        echo "base simd linalg team device features theory exact path pairs checks moments" ;;
+        echo "base simd linalg team device features theory engine exact path pairs checks moments" ;;
     lp) echo "base linalg team" ;;
     spectrum) echo "base linalg team device moments fit lp" ;;
     bench)
-        echo "base simd linalg team device features theory exact path pairs moments ridge wls" \
+        echo "base simd linalg team device features theory engine exact path pairs moments ridge wls" \
             "fit lp spectrum norm learn dimension einsum core kspec.h" ;;
     core) echo "kspec.h" ;;
     plot) echo "core kspec.h" ;;
@@ -44,8 +46,8 @@ may_include() {
 # Every room may define or call what hosts need, kspec/host.h; kspec.h itself never includes it.
 parts() { # room, or include/kspec/NAME.h
     case $1 in
-    base | doubt | simd | linalg | device | team | kernel | theory | generate | moments | ridge | wls | \
-        host | unbiased)
+    base | doubt | simd | linalg | device | team | engine | kernel | theory | generate | moments | ridge | \
+        wls | host | unbiased)
         echo "base" ;;
     files) echo "base" ;;
     exact | path | pairs | checks) echo "base moments" ;;

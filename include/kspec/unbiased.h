@@ -42,7 +42,7 @@ typedef struct {
     /* Labels of the rows, of which only equality matters: rows with one label depend on each other. Distinct
      * rows then are rows of different groups, each tuple of which counts once, and the interval leaves out a
      * group at a time. Products of a sum, and what centring adds, are all means over the same tuples. For
-     * expressions of second order, with one kind of rows. */
+     * one kind of rows; a product's entries and distinct rows are 10 together at most. */
     const uint64_t *row_groups;
     size_t row_group_count; /* how many labels */
     const char *same_cols;  /* matrices whose columns are the same features: "X,Y" */
@@ -91,8 +91,10 @@ typedef struct {
 
 /*
  * At most 10 entries a product and 5 distinct indices an axis (before centring), 8 axes and 12 products.
- * Time: a few matrix products, `products` of them; an expression that needs more than that is refused.
- * Leaving out adds about twice as many. A failure in the text marks the place.
+ * Time: a few matrix products, `products` of them; leaving out adds about twice as many. An expression that
+ * needs more than matrix products (its graph has a treewidth above two) is computed with one index fixed at
+ * each of its values in turn, up to 1e14 multiply-adds; where that is not enough, it is refused. A failure
+ * in the text marks the place.
  */
 KSPEC_API kspec_status kspec_unbiased(const char *expression, const kspec_operand *operands, size_t count,
                                       const kspec_unbiased_opts *opts, kspec_unbiased_result **out,

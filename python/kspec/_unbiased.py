@@ -98,8 +98,8 @@ def unbiased(
     complete : axes that are all there is: coincidences are allowed
     population : sizes of populations from which axes are samples, {"i": 1000}
     same_cols : names of matrices whose columns are the same features
-    groups : a label of each row: rows with one label depend on each other and never meet in a term; for
-        expressions of second order, such as m(2). `groups_column` names a column of a table instead
+    groups : a label of each row: rows with one label depend on each other and never meet in a term.
+        `groups_column` names a column of a table instead
     splits : random halves of more than two trials to average over
     stderr : False for the value alone
     explain : True for the plan, in `plan`

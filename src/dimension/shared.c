@@ -5,10 +5,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/result.h"
-#include "kspec/unbiased.h"
+#include "einsum/unbiased.h"
 #include "moments/jackknife.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /*
  * tr (Sxy Syx)^n as a cycle of x, y, y, x, ... and its square from two. With trials the two entries at each
@@ -75,23 +76,20 @@ kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi
     if (o->row_groups || o->block || o->row_trials || o->other_row_trials) return KSPEC_OK;
     if (o->sampled == KSPEC_SAMPLED_COLS || o->population_rows || o->population_cols) return KSPEC_OK;
     if (P < needed || phi->cols < 3 || psi->cols < 3) return KSPEC_OK;
-    kspec_status st = KSPEC_OK;
-    for (int k = 0; k < 2 && !st && !(k && isnan(made[0]->value)); k++) {
-        char text[120];
-        name_halves(plain[k], halves, text, sizeof text);
-        const kspec_unbiased_opts opts = {.size = sizeof opts,
-                                          .center = ks_centred(o->center) ? "rows" : NULL,
-                                          .complete = o->sampled == KSPEC_SAMPLED_ROWS ? "cols" : NULL,
-                                          .splits = o->splits,
-                                          .seed = o->seed,
-                                          .threads = o->threads,
-                                          .device = KSPEC_DEVICE_CPU, /* a second at most */
-                                          .most = most};
-        st = kspec_unbiased(text, of, 2, &opts, &made[k], err);
-    }
+    char text[2][120], both[250];
+    for (int k = 0; k < 2; k++) name_halves(plain[k], halves, text[k], sizeof text[k]);
+    snprintf(both, sizeof both, "%s; %s", text[0], text[1]);
+    const kspec_unbiased_opts opts = {.size = sizeof opts,
+                                      .center = ks_centred(o->center) ? "rows" : NULL,
+                                      .complete = o->sampled == KSPEC_SAMPLED_ROWS ? "cols" : NULL,
+                                      .splits = o->splits,
+                                      .seed = o->seed,
+                                      .threads = o->threads,
+                                      .device = KSPEC_DEVICE_CPU, /* a second at most */
+                                      .most = most};
+    kspec_status st = ks_unbiased(both, 2, of, 2, &opts, made, err);
     /* too large a plan, or eighth powers beyond the largest double: all else of the comparison stands */
-    const int large =
-        st == KSPEC_E_ARG || (made[0] && isnan(made[0]->value)) || (made[1] && isnan(made[1]->value));
+    const int large = st == KSPEC_E_ARG || (made[0] && isnan(made[0]->value));
     if (st == KSPEC_E_ARG || st == KSPEC_E_NUMERIC) {
         ks_clear(err);
         st = KSPEC_OK;

@@ -9,7 +9,7 @@
 enum { LINE = 1500, INDEX = 40 };
 
 typedef struct {
-    const ks_program *p;
+    const ks_plan *p;
     const ks_formula *text;
     const ks_names *names;
     const ks_given *given;
@@ -37,68 +37,85 @@ static const char *index_of(const writer *w, int axis, int k, char *out) {
     return out;
 }
 
-static void put_arc(writer *w, uint32_t arc, const char *from, const char *to) {
-    const ks_arc *a = ks_arc_at(w->p, arc);
-    for (int k = 0, next; k < a->count; k = next) {
-        for (next = k; next < a->count && a->ref[next] == a->ref[k]; next++) {
+static void put_edge(writer *w, uint32_t edge, const char *from, const char *to) {
+    const ks_edge *e = &w->p->edges[edge];
+    for (int k = 0, next; k < e->nleaf + e->nref; k = next) {
+        const int leaf = k < e->nleaf;
+        const uint32_t ref = leaf ? e->leaf[k] : e->ref[k - e->nleaf];
+        for (next = k; next < (leaf ? e->nleaf : e->nleaf + e->nref) &&
+                       (leaf ? e->leaf[next] : e->ref[next - e->nleaf]) == ref;
+             next++) {
         }
-        const uint32_t n = a->ref[k] / 2;
-        const char *first = a->ref[k] & 1 ? to : from, *second = a->ref[k] & 1 ? from : to;
-        if (n < (uint32_t)w->p->sources) {
-            const ks_source *s = &w->names->source[n];
+        if (leaf) {
+            const ks_source *s = &w->names->source[ref / 2];
             put(w, " %s", w->given[s->given].name);
             if (s->half) put(w, "%d", s->half);
         } else {
-            put(w, " G%u", n - (uint32_t)w->p->sources + 1);
+            put(w, " G%u", ref / 2 + 1);
         }
-        put(w, "[%s,%s]", first, second);
+        put(w, "[%s,%s]", ref & 1 ? to : from, ref & 1 ? from : to);
         if (next - k > 1) put(w, "^%d", next - k);
     }
 }
 
 static void put_weights(writer *w, uint32_t number, const char *index) {
-    const ks_weights *d = ks_weights_at(w->p, number);
-    for (uint32_t k = 0, next; k < d->count; k = next) {
-        for (next = k; next < d->count && d->vector[next] == d->vector[k]; next++) {
+    const ks_weights *d = &w->p->weights[number];
+    for (int k = 0, next; k < d->nvec; k = next) {
+        for (next = k; next < d->nvec && d->vec[next] == d->vec[k]; next++) {
         }
-        put(w, " v%u[%s]", d->vector[k] + 1, index);
-        if (next - k > 1) put(w, "^%u", next - k);
+        put(w, " v%u[%s]", d->vec[k] + 1, index);
+        if (next - k > 1) put(w, "^%d", next - k);
     }
 }
 
-static void put_step(writer *w, ks_step s) {
-    char u[INDEX], v[INDEX], x[INDEX];
-    if (s.is_vector) {
-        const ks_vector *y = ks_vector_at(w->p, s.number);
-        index_of(w, y->u, 0, u);
-        index_of(w, y->w, y->u == y->w, x);
-        put(w, "v%u[%s] =", s.number + 1, u);
-        if (y->diagonal) {
-            const ks_source *m = &w->names->source[y->E];
-            put(w, " %s[%s,%s]", w->given[m->given].name, u, u);
-            return;
-        }
-        put(w, " sum_%s", x);
-        put_arc(w, y->E, u, x);
-        put_weights(w, y->d, x);
+static void put_vector(writer *w, uint32_t number) {
+    char u[INDEX], x[INDEX];
+    const ks_vector *y = &w->p->vectors[number];
+    index_of(w, y->ku, 0, u);
+    index_of(w, y->kw, y->ku == y->kw, x);
+    put(w, "v%u[%s] =", number + 1, u);
+    if (y->diagonal) {
+        put(w, " %s[%s,%s]", w->given[w->names->source[y->E].given].name, u, u);
         return;
     }
-    const ks_product *y = ks_product_at(w->p, s.number);
-    index_of(w, y->u, 0, u);
-    index_of(w, y->v, y->u == y->v, v);
-    index_of(w, y->w, (y->u == y->w) + (y->v == y->w), x);
-    put(w, "G%u[%s,%s] = sum_%s", s.number + 1, u, v, x);
-    put_arc(w, y->L, u, x);
+    put(w, " sum_%s", x);
+    put_edge(w, y->E, u, x);
     put_weights(w, y->d, x);
-    put_arc(w, y->R, v, x);
+}
+
+static void put_product(writer *w, uint32_t number) {
+    char u[INDEX], v[INDEX], x[INDEX];
+    const ks_product *y = &w->p->products[number];
+    index_of(w, y->ku, 0, u);
+    index_of(w, y->kv, y->ku == y->kv, v);
+    index_of(w, y->kw, (y->ku == y->kw) + (y->kv == y->kw), x);
+    put(w, "G%u[%s,%s] = sum_%s", number + 1, u, v, x);
+    put_edge(w, y->L, u, x);
+    put_weights(w, y->d, x);
+    put_edge(w, y->R, v, x);
     put(w, "   (a matrix product)");
 }
 
-const char *ks_explain(const ks_program *p, const ks_formula *text, const ks_names *names,
-                       const ks_given *given, const ks_sum *sum, const size_t *graph_of, size_t lines,
-                       ks_arena *arena) {
-    const size_t all = p->steps + p->graphs + sum->count,
-                 room = ks_size(all < lines ? all + 2 : lines + 2, LINE);
+static void put_graph(writer *w, const ks_slices *slices, uint32_t graph) {
+    char u[INDEX];
+    const ks_terminal *t = &w->p->terminals[graph];
+    put(w, "S%u =", graph + 1);
+    for (size_t k = 0; k < slices->sets && t->stuck; k++)
+        for (size_t g = 0; g < slices->set[k].graphs; g++)
+            if (slices->set[k].of[g].graph == graph)
+                put(w,
+                    " sum_%s of slices, in which it is fixed; a slice of all such sums takes %zu matrix "
+                    "products",
+                    index_of(w, slices->set[k].axis, 0, u), slices->set[k].products[0]);
+    if (t->stuck) return;
+    put(w, " sum_%s", index_of(w, t->ku, 0, u));
+    put_weights(w, t->du, u);
+}
+
+const char *ks_explain(const ks_plan *p, const ks_slices *slices, const ks_formula *text,
+                       const ks_names *names, const ks_given *given, const ks_sum *sum,
+                       const size_t *graph_of, size_t lines, ks_arena *arena) {
+    const size_t all = p->nops + sum->count, room = ks_size(all < lines ? all + 2 : lines + 2, LINE);
     writer *w = ks_arena_zalloc(arena, 1, sizeof *w);
     char *out = ks_arena_alloc(arena, room, 1);
     size_t used = 0;
@@ -108,19 +125,17 @@ const char *ks_explain(const ks_program *p, const ks_formula *text, const ks_nam
         w->used = 0, w->line[0] = 0;
         if (k == lines) {
             put(w, "... and %zu lines more", all - lines);
-        } else if (k < p->steps) {
-            put_step(w, p->step[k]);
-        } else if (k < p->steps + p->graphs) {
-            const ks_value *v = &p->values[k - p->steps];
-            char u[INDEX];
-            index_of(w, v->u, 0, u);
-            put(w, "S%zu = sum_%s", k - p->steps + 1, u);
-            put_weights(w, v->d, u);
+        } else if (k < p->nops) {
+            switch (p->ops[k].kind) {
+            case KS_OP_PRODUCT: put_product(w, p->ops[k].index); break;
+            case KS_OP_VECTOR: put_vector(w, p->ops[k].index); break;
+            case KS_OP_TERMINAL: put_graph(w, slices, p->ops[k].index); break;
+            }
         } else {
-            const ks_sum_term *t = &sum->term[k - p->steps - p->graphs];
+            const ks_sum_term *t = &sum->term[k - p->nops];
             char number[40];
             ks_print(number, sizeof number, "%+.6g", t->weight[0]);
-            put(w, "%s %s", k == p->steps + p->graphs ? "value =" : "       ", number);
+            put(w, "%s %s", k == p->nops ? "value =" : "       ", number);
             for (int j = 0; j < KS_NET_LINKS && t->part[j]; j++) put(w, " S%zu", graph_of[t->part[j]] + 1);
         }
         const size_t length = w->used < LINE ? w->used : LINE - 1;

@@ -28,7 +28,7 @@ kspec_status ks_formula_fail(const char *text, int at, kspec_error *err, const c
 typedef struct {
     ks_formula *to;
     const char *text;
-    int at;
+    int at, parts;
     kspec_error *err;
 } reader;
 
@@ -137,8 +137,12 @@ static kspec_status term(reader *r, int first) {
     if (r->to->terms == KS_FORMULA_TERMS)
         return ks_formula_fail(r->text, r->at, r->err, "a sum has %d products at most", KS_FORMULA_TERMS);
     ks_formula_term *t = &r->to->term[r->to->terms++];
-    *t = (ks_formula_term){.coefficient = 1};
     char c = next(r);
+    if (c == ';' && !first && r->to->parts < r->parts) {
+        r->to->parts++, r->at++;
+        c = next(r), first = 1;
+    }
+    *t = (ks_formula_term){.coefficient = 1, .part = r->to->parts - 1};
     if (c == '+' || c == '-') {
         if (c == '-') t->coefficient = -1;
         r->at++;
@@ -166,10 +170,10 @@ static kspec_status term(reader *r, int first) {
     return KSPEC_OK;
 }
 
-kspec_status ks_formula_parse(const char *text, ks_formula *out, kspec_error *err) {
+kspec_status ks_formula_parse(const char *text, int parts, ks_formula *out, kspec_error *err) {
     memset(out, 0, sizeof *out);
-    out->text = text;
-    reader r = {out, text, 0, err};
+    out->text = text, out->parts = 1;
+    reader r = {out, text, 0, parts, err};
     if (strlen(text) > KS_FORMULA_LENGTH)
         return ks_fail(err, KSPEC_E_ARG, "the expression has %zu letters; %d is the most", strlen(text),
                        KS_FORMULA_LENGTH);

@@ -1,6 +1,6 @@
 /*
  * An expression as text, such as "X[i,a] X[j,a] X[j,b] X[i,b] - 2 Y[i,a]": its syntax, and failures that mark
- * where in the text they are.
+ * where in the text they are. Within the library a text may hold several expressions, with ; between them.
  */
 #pragma once
 
@@ -23,19 +23,21 @@ typedef struct {
 
 typedef struct {
     double coefficient;
-    int at, count;
+    /* part: the number of its expression */
+    int at, count, part;
     ks_formula_entry factor[KS_FORMULA_FACTORS];
 } ks_formula_term;
 
 typedef struct {
     const char *text;
-    int terms, indices;
+    int terms, indices, parts;
     ks_formula_term term[KS_FORMULA_TERMS];
     /* the names of indices, where each is met first */
     ks_word index[KS_FORMULA_INDICES];
 } ks_formula;
 
-kspec_status ks_formula_parse(const char *text, ks_formula *out, kspec_error *err);
+/* `parts` expressions, and no more */
+kspec_status ks_formula_parse(const char *text, int parts, ks_formula *out, kspec_error *err);
 
 /* A failure at this place: the text with a mark there, and then what is wrong */
 kspec_status ks_formula_fail(const char *text, int at, kspec_error *err, const char *fmt, ...)

@@ -143,8 +143,8 @@ static kspec_status number_axes(resolver *r) {
     for (int k = 0; k < t->indices; k++) {
         int at = root(r, r->index[k]);
         if (r->axis[at] < 0) {
-            if (to->axes == KS_SUM_AXES)
-                return ks_formula_fail(t->text, t->index[k].at, r->err, "more than %d axes", KS_SUM_AXES);
+            if (to->axes == KS_AXES)
+                return ks_formula_fail(t->text, t->index[k].at, r->err, "more than %d axes", KS_AXES);
             r->axis[at] = to->axes;
             to->letter[to->axes] = t->index[k];
             to->axis[to->axes++] = (ks_axis){.size = size_of(r, at), .population = INFINITY};
@@ -281,8 +281,8 @@ static kspec_status add_groups(resolver *r) {
                                       "the %s come in groups, and cannot be complete or from a population",
                                       to->label[rows]));
     if (!g->of) return KSPEC_OK; /* each a group of its own */
-    if (to->axes == KS_SUM_AXES)
-        return fail_groups(r, ks_fail(r->err, KSPEC_E_ARG, "groups leave room for %d axes", KS_SUM_AXES - 1));
+    if (to->axes == KS_AXES)
+        return fail_groups(r, ks_fail(r->err, KSPEC_E_ARG, "groups leave room for %d axes", KS_AXES - 1));
     to->grouped = rows, to->groups = a->groups = to->axes++;
     to->letter[to->groups] = to->letter[rows];
     char label[KS_AXIS_LABEL] = "groups of the ";
@@ -307,10 +307,10 @@ static int source_of(resolver *r, int given, int half) {
 
 static kspec_status make_net(resolver *r, const ks_formula_term *t, ks_monomial *m) {
     const char *text = r->text->text;
-    int vertex[KS_FORMULA_INDICES], used[KS_FORMULA_INDICES] = {0}, distinct[KS_SUM_AXES] = {0};
+    int vertex[KS_FORMULA_INDICES], used[KS_FORMULA_INDICES] = {0}, distinct[KS_AXES] = {0};
     ks_word first[KS_FORMULA_INDICES];
     memset(vertex, -1, sizeof vertex);
-    *m = (ks_monomial){.coefficient = t->coefficient};
+    *m = (ks_monomial){.coefficient = t->coefficient, .part = t->part};
     for (int k = 0; k < t->count; k++) {
         const ks_formula_entry *f = &t->factor[k];
         int given, half, at[2];

@@ -5,7 +5,7 @@
 #include "einsum/formula.h"
 #include "einsum/sum.h"
 
-enum { KS_GIVEN = 20, KS_SOURCES = 2 * KS_GIVEN + 1, KS_AXIS_LABEL = 120, KS_DISTINCT_MOST = 5 };
+enum { KS_GIVEN = (KS_SOURCES - 1) / 2, KS_AXIS_LABEL = 120, KS_DISTINCT_MOST = 5 };
 
 /* A matrix as the caller named it */
 typedef struct {
@@ -31,10 +31,10 @@ typedef struct {
 typedef struct {
     int sources, axes, monomials;
     ks_source source[KS_SOURCES];
-    ks_axis axis[KS_SUM_AXES];
+    ks_axis axis[KS_AXES];
     /* such as "rows of X and Y (i, j)"; and the name of its first index */
-    char label[KS_SUM_AXES][KS_AXIS_LABEL], sides[KS_SUM_AXES][KS_AXIS_LABEL];
-    ks_word letter[KS_SUM_AXES];
+    char label[KS_AXES][KS_AXIS_LABEL], sides[KS_AXES][KS_AXIS_LABEL];
+    ks_word letter[KS_AXES];
     int index_axis[KS_FORMULA_INDICES];
     /* where halves are used, each product stands twice: with the halves in either order */
     ks_monomial monomial[2 * KS_FORMULA_TERMS];

@@ -140,7 +140,7 @@ static ks_net canonical(const ks_net *net) {
 
 uint32_t ks_nets_number(ks_nets *s, const ks_net *net, size_t *failed) {
     const ks_net code = canonical(net);
-    return ks_table_number(s, &code, NULL, failed) + 1;
+    return ks_table_number(s, &code, failed) + 1;
 }
 
 /* ---- parts ---- */

@@ -5,33 +5,14 @@
 #pragma once
 
 #include "einsum/table.h"
-#include "kspec/base.h"
-
-/* the most edges (entries) and vertices (indices) of a graph */
-enum { KS_NET_LINKS = 10, KS_NET_VERTICES = 2 * KS_NET_LINKS };
+#include "engine/plan.h"
 
 /*
- * What is known of an index: FREE runs over its axis whatever the others are; DISTINCT differs from all other
- * distinct ones of its axis; DRAWN is drawn from a finite population, with replacement.
+ * What is known of an index (ks_vertex.flag): FREE runs over its axis whatever the others are; DISTINCT
+ * differs from all other distinct ones of its axis; DRAWN is drawn from a finite population, with
+ * replacement.
  */
 enum { KS_FREE, KS_DISTINCT, KS_DRAWN };
-
-/* positions: how many distinct indices became this one; 0 in all of a net where nothing is left out */
-typedef struct {
-    uint8_t axis, flag, positions;
-} ks_vertex;
-
-/* The entry [u,v] of a matrix */
-typedef struct {
-    uint8_t matrix, u, v;
-} ks_link;
-
-/* Unused vertices and links are zero, so that equal nets have equal bytes. */
-typedef struct {
-    uint8_t n, links;
-    ks_vertex vertex[KS_NET_VERTICES];
-    ks_link link[KS_NET_LINKS];
-} ks_net;
 
 /* The number of a connected net, in a table of nets: the same up to the names of indices, and at least 1 */
 typedef ks_table ks_nets;

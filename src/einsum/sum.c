@@ -95,7 +95,7 @@ static int flagged(const work *w, const ks_sum_term *t, int flag, int axis) {
  * with each distinct one of its axis with weight `joined`.
  */
 static void step(work *w, const ks_sum_term *t, int flag, const ks_axis *axes, ks_sum *to) {
-    int part = -1, v = -1, axis = KS_SUM_AXES;
+    int part = -1, v = -1, axis = KS_AXES;
     for (int k = 0; k < KS_NET_LINKS && t->part[k]; k++) {
         const ks_net *g = ks_nets_at(w->nets, t->part[k]);
         for (int u = 0; u < g->n; u++)
@@ -260,11 +260,12 @@ static void drop_zeros(ks_sum *s, double most) {
     for (size_t k = 0; k < kept; k++) s->slot[place(s, s->term[k].part)] = (uint32_t)k + 1;
 }
 
-static kspec_status centre(work *w, const ks_monomial *m, size_t count, const ks_axis *axes, ks_sum *to,
-                           kspec_error *err) {
+static kspec_status centre(work *w, const ks_monomial *m, size_t count, int part, const ks_axis *axes,
+                           ks_sum *to, kspec_error *err) {
     double most = 0;
     for (size_t k = 0; k < count && !w->failed; k++) {
         int end[2 * KS_NET_LINKS], ends = list_ends(&m[k].net, axes, end);
+        if (m[k].part != part) continue;
         most = fmax(most, fabs(m[k].coefficient));
         if (ends > SLOTS_CENTRED)
             return ks_fail(err, KSPEC_E_ARG, "centring would replace %d indices by two each; %d is the most",
@@ -287,7 +288,7 @@ static void tie(const ks_axis *axes, int x, ks_net *net, int v) {
     net->link[net->links++] = (ks_link){(uint8_t)axes[group].member, (uint8_t)v, net->n++};
 }
 
-/* Ties each index of axis x to a group, in all terms as many. Returns 0 where a graph is too big. */
+/* Ties each index of axis x to a group, in all terms as many. Returns 0, or the entries of too big a graph */
 static int tie_all(work *w, const ks_sum *s, ks_axis *axes, int x, ks_sum *to) {
     int most = 0;
     for (size_t k = 0; k < s->count; k++) {
@@ -300,7 +301,7 @@ static int tie_all(work *w, const ks_sum *s, ks_axis *axes, int x, ks_sum *to) {
         ks_net whole = {0};
         for (int p = 0; p < KS_NET_LINKS && t->part[p]; p++)
             ks_net_append(&whole, ks_nets_at(w->nets, t->part[p]));
-        if (whole.links + most > KS_NET_LINKS) return 0;
+        if (whole.links + most > KS_NET_LINKS) return whole.links + most;
         for (int r = indices(w->nets, t, x); r < most; r++)
             whole.vertex[whole.n++] = (ks_vertex){(uint8_t)x, KS_FREE, 0};
         for (int v = 0, n = whole.n; v < n; v++)
@@ -309,20 +310,21 @@ static int tie_all(work *w, const ks_sum *s, ks_axis *axes, int x, ks_sum *to) {
         ks_nets_parts(w->nets, &whole, part, &w->failed);
         ks_sum_add(to, part, t->weight, 1, &w->failed);
     }
-    return 1;
+    return 0;
 }
 
-kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, ks_axis *axes, int naxes, int with_loo,
-                           ks_nets *nets, ks_sum *out, ks_sum_shortage *shortage, kspec_error *err) {
+kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, int part, ks_axis *axes, int naxes,
+                           int with_loo, ks_nets *nets, ks_sum *out, ks_sum_shortage *shortage,
+                           kspec_error *err) {
     ks_sum centred = {0}, drawn = {0}, weighted = {0};
     work w = {.nets = nets};
     *shortage = (ks_sum_shortage){-1, 0, 0};
-    kspec_status st = centre(&w, monomials, count, axes, &centred, err);
+    kspec_status st = centre(&w, monomials, count, part, axes, &centred, err);
     if (!st && !centred.count) st = ks_fail(err, KSPEC_E_ARG, "the expression is zero, whatever the data");
     for (int x = 0; x < naxes && !st && !shortage->big; x++) {
         ks_sum tied = {0};
         if (!axes[x].groups) continue;
-        shortage->big = !tie_all(&w, &centred, axes, x, &tied);
+        shortage->big = tie_all(&w, &centred, axes, x, &tied);
         ks_sum_free(&centred);
         centred = tied;
         if (w.failed) st = ks_nomem(err, "the plan", w.failed);

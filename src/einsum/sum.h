@@ -3,9 +3,8 @@
 
 #include "einsum/net.h"
 
-/* the most axes that an expression has, and the weights of a term: of the value, and of the value without one
- * index of each axis */
-enum { KS_SUM_AXES = 8, KS_SUM_WEIGHTS = 1 + KS_SUM_AXES };
+/* the weights of a term: of the value, and of the value without one index of each axis */
+enum { KS_SUM_WEIGHTS = 1 + KS_AXES };
 
 /* A product of connected nets by number, in increasing order, up to 0 */
 typedef struct {
@@ -45,15 +44,16 @@ static inline int ks_axis_complete(const ks_axis *a) { return a->population <= (
 /* Are indices free from the start? Those in groups are: their groups are distinct instead. */
 static inline int ks_axis_free(const ks_axis *a) { return ks_axis_complete(a) || a->groups; }
 
-/* coefficient times a product of entries, whose indices are the vertices of the net */
+/* coefficient times a product of entries of an expression, whose indices are the vertices of the net */
 typedef struct {
     double coefficient;
+    int part; /* the number of its expression */
     ks_net net;
 } ks_monomial;
 
 /*
- * Where a term has more distinct indices than an axis has: which axis, and how many; else axis = -1. big: a
- * product has so many entries and rows in groups that a graph cannot have them.
+ * Where a term has more distinct indices than an axis has: which axis, and how many; else axis = -1. big:
+ * other than 0 where a product has so many entries and rows in groups, which is more than a graph can have.
  */
 typedef struct {
     int axis, wanted, big;
@@ -73,5 +73,6 @@ typedef struct {
  * one index of axis k, and vertices keep their positions. A complete axis is centred beforehand, in the data.
  * A shortage is left to the caller, who knows names: *out then is empty.
  */
-kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, ks_axis *axes, int naxes, int with_loo,
-                           ks_nets *nets, ks_sum *out, ks_sum_shortage *shortage, kspec_error *err);
+kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, int part, ks_axis *axes, int naxes,
+                           int with_loo, ks_nets *nets, ks_sum *out, ks_sum_shortage *shortage,
+                           kspec_error *err);

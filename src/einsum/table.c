@@ -7,8 +7,6 @@
 void ks_table_free(ks_table *t) {
     ks_free(t->bytes);
     ks_free(t->slot);
-    ks_free(t->uses);
-    ks_free(t->cost);
     *t = (ks_table){.size = t->size};
 }
 
@@ -24,18 +22,12 @@ static int grow(ks_table *t, size_t *failed) {
     to.slots = 4 * to.room;
     to.bytes = ks_alloc(to.room, to.size);
     to.slot = ks_zalloc(to.slots, sizeof *to.slot);
-    to.uses = ks_zalloc(to.room, sizeof *to.uses);
-    to.cost = ks_zalloc(to.room, sizeof *to.cost);
-    if (!to.bytes || !to.slot || !to.uses || !to.cost) {
+    if (!to.bytes || !to.slot) {
         *failed = ks_size(to.room, to.size);
         ks_table_free(&to);
         return 0;
     }
-    if (t->count) {
-        memcpy(to.bytes, t->bytes, t->count * to.size);
-        memcpy(to.uses, t->uses, t->count * sizeof *to.uses);
-        memcpy(to.cost, t->cost, t->count * sizeof *to.cost);
-    }
+    if (t->count) memcpy(to.bytes, t->bytes, t->count * to.size);
     for (size_t k = 0; k < to.count; k++)
         to.slot[place(&to, ks_table_at(&to, (uint32_t)k))] = (uint32_t)k + 1;
     ks_table_free(t);
@@ -43,13 +35,11 @@ static int grow(ks_table *t, size_t *failed) {
     return 1;
 }
 
-uint32_t ks_table_number(ks_table *t, const void *record, int *fresh, size_t *failed) {
-    if (fresh) *fresh = 0;
+uint32_t ks_table_number(ks_table *t, const void *record, size_t *failed) {
     if (*failed || (t->count == t->room && !grow(t, failed))) return 0;
     const size_t at = place(t, record);
     if (t->slot[at]) return t->slot[at] - 1;
     memcpy(t->bytes + t->count * t->size, record, t->size);
     t->slot[at] = (uint32_t)++t->count;
-    if (fresh) *fresh = 1;
     return (uint32_t)t->count - 1;
 }

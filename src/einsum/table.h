@@ -9,13 +9,10 @@ typedef struct {
     size_t count, room;
     uint32_t *slot; /* number + 1, or 0 */
     size_t slots;
-    /* of each record: how many need it, and what it costs */
-    int *uses;
-    double *cost;
 } ks_table;
 
-/* The number of a record, which may be new (*fresh, where not NULL); 0 and *failed = bytes without memory */
-uint32_t ks_table_number(ks_table *t, const void *record, int *fresh, size_t *failed);
+/* The number of a record, which may be new; 0 and *failed = bytes without memory */
+uint32_t ks_table_number(ks_table *t, const void *record, size_t *failed);
 void ks_table_free(ks_table *t);
 
 static inline const void *ks_table_at(const ks_table *t, uint32_t number) {

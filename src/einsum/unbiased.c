@@ -1,6 +1,6 @@
 /*
- * kspec_unbiased(): text, names, the expansion into graphs whose indices are free (sum.h), the program that
- * computes them (program.h), and the estimates without each index, from which the error bar comes.
+ * kspec_unbiased(): text, names, the expansion into graphs whose indices are free (sum.h), the plan that
+ * computes them (engine/plan.h), and the estimates without each index, from which the error bar comes.
  */
 #include "base/clock.h"
 #include "base/doubt.h"
@@ -11,8 +11,9 @@
 #include "einsum/data.h"
 #include "einsum/explain.h"
 #include "einsum/interval.h"
-#include "einsum/run.h"
+#include "einsum/slices.h"
 #include "einsum/tuples.h"
+#include "einsum/unbiased.h"
 #include "linalg/linalg.h"
 
 #include <float.h>
@@ -24,33 +25,47 @@ enum { SPLITS = 8, EXPLAIN_LINES = 400 };
 /* as for exact (moments/moments.c): each graph is a sum of products of its own, and loses a few bits */
 static const double ROUNDING = 16;
 
+/* states that the search for all graphs may look at; for one of them at most and at least */
+enum { STATES = 20000, STATES_MOST = 300, STATES_LEAST = 5 };
+/* multiply-adds of slices, at most: about an hour of one core */
+static const double SLICES_MOST = 1e14;
+
+/* An expression of the call */
+typedef struct {
+    ks_sum sum;
+    /* the result is in units of 2^exponent */
+    int exponent;
+    /* of each group, the tuples of all rows over those without it */
+    double *ratio;
+    /* so far, the value and the sum of |terms|; by axis, the estimates without each index, or NULL */
+    double value, abs, *without[KS_AXES];
+    kspec_unbiased_result *result;
+} part;
+
 typedef struct {
     kspec_unbiased_opts o;
     const kspec_operand *operands;
     size_t count;
     ks_given given[KS_GIVEN + 1];
     ks_groups groups;
-    /* of each group, the tuples of all rows over those without it */
-    double *ratio;
     ks_formula text;
     ks_names names;
     ks_data data;
     ks_nets nets;
-    ks_sum sum;
-    ks_program program;
-    ks_stuck stuck;
+    part part[KS_UNBIASED_PARTS];
+    ks_plan plan;
+    ks_slices slices;
     int with_loo;
-    /* the result is in units of 2^exponent */
-    int exponent;
-    /* graph[k]: the net of the program's graph k; graph_of: its inverse */
+    /* graph[k]: the net of the plan's graph k; graph_of: its inverse */
     uint32_t *graph;
     size_t graphs, *graph_of;
-    double *seed;
+    double *through[KS_AXES];
     ks_arena arena;
     ks_run run;
     double planning;
-    kspec_unbiased_result *result;
 } job;
+
+static const double *const *matrices(const job *j) { return (const double *const *)j->data.matrix; }
 
 /* ---- what was given ---- */
 
@@ -81,17 +96,19 @@ static kspec_status check_operands(job *j, kspec_error *err) {
 
 /* Coefficients in units of the scaled data, whose entries are near 1: times 2^(sum of exponents - theirs) */
 static void scale(job *j) {
-    int unit[2 * KS_FORMULA_TERMS] = {0}, most = INT32_MIN;
+    int unit[2 * KS_FORMULA_TERMS] = {0};
+    for (int p = 0; p < j->text.parts; p++) j->part[p].exponent = INT32_MIN;
     for (int k = 0; k < j->names.monomials; k++) {
         const ks_net *g = &j->names.monomial[k].net;
-        unit[k] = 0;
+        int *most = &j->part[j->names.monomial[k].part].exponent;
         for (int l = 0; l < g->links; l++)
             unit[k] += j->data.exponent[j->names.source[g->link[l].matrix].given];
-        most = unit[k] > most ? unit[k] : most;
+        *most = unit[k] > *most ? unit[k] : *most;
     }
-    j->exponent = most;
-    for (int k = 0; k < j->names.monomials; k++)
-        j->names.monomial[k].coefficient = ldexp(j->names.monomial[k].coefficient, unit[k] - most);
+    for (int k = 0; k < j->names.monomials; k++) {
+        ks_monomial *m = &j->names.monomial[k];
+        m->coefficient = ldexp(m->coefficient, unit[k] - j->part[m->part].exponent);
+    }
 }
 
 static kspec_status list_graphs(job *j, kspec_error *err) {
@@ -100,14 +117,15 @@ static kspec_status list_graphs(job *j, kspec_error *err) {
     uint8_t *seen = ks_arena_zalloc(&j->arena, j->nets.count + 1, 1);
     if (j->arena.failed) return ks_nomem(err, "the plan", j->arena.failed);
     j->graphs = 0;
-    for (size_t k = 0; k < j->sum.count; k++)
-        for (int p = 0; p < KS_NET_LINKS && j->sum.term[k].part[p]; p++) {
-            const uint32_t n = j->sum.term[k].part[p];
-            if (seen[n]) continue;
-            seen[n] = 1;
-            j->graph_of[n] = j->graphs;
-            j->graph[j->graphs++] = n;
-        }
+    for (int of = 0; of < j->text.parts; of++)
+        for (size_t k = 0; k < j->part[of].sum.count; k++)
+            for (int p = 0; p < KS_NET_LINKS && j->part[of].sum.term[k].part[p]; p++) {
+                const uint32_t n = j->part[of].sum.term[k].part[p];
+                if (seen[n]) continue;
+                seen[n] = 1;
+                j->graph_of[n] = j->graphs;
+                j->graph[j->graphs++] = n;
+            }
     return KSPEC_OK;
 }
 
@@ -120,91 +138,114 @@ static kspec_status fail_short(const job *j, ks_sum_shortage s, kspec_error *err
                            centred ? " where they are centred" : "", a->size);
 }
 
-/* What cannot be done with groups: the third distinct row of a product, or one entry too many */
-static kspec_status fail_groups(const job *j, kspec_error *err) {
-    const char *rows = j->names.label[j->names.grouped];
-    for (int p = 0; p < j->text.terms; p++) {
-        const ks_formula_term *t = &j->text.term[p];
-        unsigned long long seen = 0;
-        for (int k = 0; k < t->count; k++)
-            for (int s = 0; s < 2; s++) {
-                const int index = t->factor[k].index[s];
-                if (j->names.index_axis[index] != j->names.grouped) continue;
-                seen |= 1ull << index;
-                if (__builtin_popcountll(seen) == 3 || k == 4)
-                    return ks_formula_fail(
-                        j->text.text, t->factor[k].name[s].at, err,
-                        "rows in groups have expressions of second order: products of up to 4 entries with "
-                        "2 distinct indices of the %s",
-                        rows);
-            }
-    }
-    return ks_fail(err, KSPEC_E_ARG, "groups of the %s need more than matrix products", rows);
+/* Each distinct row of a product has an entry more, which says in which group it is. */
+static kspec_status fail_groups(const job *j, int entries, kspec_error *err) {
+    const int rows = j->names.grouped;
+    return ks_formula_fail(
+        j->text.text, j->names.letter[rows].at, err,
+        "with groups, a product's entries and its distinct %s%s are %d together; %d is the "
+        "most",
+        j->names.label[rows], j->names.axis[rows].centred ? ", where centring adds one for each entry," : "",
+        entries, KS_NET_LINKS);
 }
 
 /* The indices that cannot be summed over one after the other, by their axes */
-static kspec_status fail_stuck(const job *j, kspec_error *err) {
-    const ks_net *g = ks_nets_at(&j->nets, j->stuck.net);
+static kspec_status fail_stuck(const job *j, size_t graph, kspec_error *err) {
+    const ks_net *g = ks_nets_at(&j->nets, j->graph[graph]);
     char list[200] = "";
     size_t used = 0;
-    int count[KS_SUM_AXES] = {0};
-    for (int v = 0; v < g->n; v++) count[g->vertex[v].axis] += j->stuck.vertices >> v & 1;
-    if (count[j->names.groups] && j->names.groups) return fail_groups(j, err);
+    int count[KS_AXES] = {0};
+    for (int v = 0; v < g->n; v++) count[g->vertex[v].axis] += j->plan.terminals[graph].stuck >> v & 1;
     for (int x = 0, any = 0; x < j->names.axes; x++)
         if (count[x] && used < sizeof list)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%d of the %s", any++ ? " and " : "",
                                      count[x], j->names.label[x]);
     return ks_fail(
         err, KSPEC_E_ARG,
-        "this needs more than matrix products (treewidth above two): %s are each joined to three others "
-        "or more",
+        "this needs more than matrix products, also with any one index fixed (treewidth above three): %s are "
+        "each joined to three others or more",
         list);
+}
+
+static kspec_status count_tuples(job *j, part *p, kspec_error *err) {
+    const ks_axis *a = &j->names.axis[j->names.groups];
+    size_t failed = 0;
+    p->ratio = ks_arena_alloc(&j->arena, a->size, sizeof *p->ratio);
+    if (!p->ratio || !ks_tuples_ratios(a->first, a->size, a->together, p->ratio, &failed))
+        return ks_nomem(err, "the plan", failed + j->arena.failed);
+    return KSPEC_OK;
 }
 
 static kspec_status expand(job *j, kspec_error *err) {
     ks_sum_shortage shortage;
+    kspec_status st = KSPEC_OK;
     ks_table_free(&j->nets);
-    ks_sum_free(&j->sum);
-    kspec_status st = ks_sum_expand(j->names.monomial, (size_t)j->names.monomials, j->names.axis,
-                                    j->names.axes, j->with_loo, &j->nets, &j->sum, &shortage, err);
-    if (!st && shortage.big) return fail_groups(j, err);
-    return !st && shortage.axis >= 0 ? fail_short(j, shortage, err) : st;
+    for (int p = 0; p < j->text.parts && !st; p++) {
+        ks_sum_free(&j->part[p].sum);
+        st = ks_sum_expand(j->names.monomial, (size_t)j->names.monomials, p, j->names.axis, j->names.axes,
+                           j->with_loo, &j->nets, &j->part[p].sum, &shortage, err);
+        if (!st && shortage.big) st = fail_groups(j, shortage.big, err);
+        if (!st && shortage.axis >= 0) st = fail_short(j, shortage, err);
+        if (!st && j->names.groups) st = count_tuples(j, &j->part[p], err);
+    }
+    return st;
 }
 
 /* Does leaving one index out leave enough of each axis? Otherwise its weights are not finite. */
 static int can_leave_out(const job *j) {
     int sampled = 0;
     for (int x = 0; x < j->names.axes; x++) sampled |= !ks_axis_free(&j->names.axis[x]);
-    for (size_t g = 0; g < j->groups.count && j->ratio; g++)
-        if (!isfinite(j->ratio[g])) return 0;
-    for (size_t k = 0; k < j->sum.count && sampled; k++)
-        for (int x = 0; x < KS_SUM_WEIGHTS; x++)
-            if (!isfinite(j->sum.term[k].weight[x])) return 0;
+    for (int p = 0; p < j->text.parts && sampled; p++) {
+        const part *of = &j->part[p];
+        for (size_t g = 0; g < j->groups.count && of->ratio; g++)
+            if (!isfinite(of->ratio[g])) return 0;
+        for (size_t k = 0; k < of->sum.count; k++)
+            for (int x = 0; x < KS_SUM_WEIGHTS; x++)
+                if (!isfinite(of->sum.term[k].weight[x])) return 0;
+    }
     return sampled;
 }
 
-static kspec_status count_tuples(job *j, kspec_error *err) {
-    const ks_axis *a = &j->names.axis[j->names.groups];
-    size_t failed = 0;
-    j->ratio = ks_arena_alloc(&j->arena, a->size, sizeof *j->ratio);
-    if (!j->ratio || !ks_tuples_ratios(a->first, a->size, a->together, j->ratio, &failed))
-        return ks_nomem(err, "the plan", failed + j->arena.failed);
-    return KSPEC_OK;
+/* The plan of all graphs, and slices where one cannot be done so */
+static kspec_status plan_graphs(job *j, kspec_error *err) {
+    const ks_names *n = &j->names;
+    const size_t share = STATES / (j->graphs + 1);
+    const int budget = share > STATES_MOST ? STATES_MOST : share < STATES_LEAST ? STATES_LEAST : (int)share;
+    ks_plan_graph *task = ks_arena_alloc(&j->arena, j->graphs, sizeof *task);
+    size_t stuck;
+    if (!task) return ks_nomem(err, "the plan", j->arena.failed);
+    for (size_t g = 0; g < j->graphs; g++)
+        task[g] = (ks_plan_graph){ks_nets_at(&j->nets, j->graph[g]), -1, budget};
+    j->plan = (ks_plan){.sources = n->sources};
+    for (int k = 0; k < n->axes; k++) j->plan.size[k] = n->axis[k].size;
+    for (int k = 0; k < n->sources; k++)
+        j->plan.source[k] = (ks_leaf){{(uint8_t)n->source[k].axis[0], (uint8_t)n->source[k].axis[1]}, 0};
+    kspec_status st = ks_plan_make(&j->plan, task, j->graphs, err);
+    if (st || !j->plan.any_stuck) return st;
+    st = ks_slices_make(&j->slices, &j->plan, task, n->axes, &stuck, &j->arena, err);
+    if (!st && stuck != SIZE_MAX) return fail_stuck(j, stuck, err);
+    const double work = ks_slices_work(&j->slices) * (j->with_loo ? 4 : 1);
+    if (!st && work > SLICES_MOST)
+        st = ks_fail(
+            err, KSPEC_E_ARG,
+            "this needs more than matrix products (treewidth above two): slices of it take about %.0e "
+            "multiply-adds, %.0e is the most; use fewer rows or columns%s",
+            work, SLICES_MOST, j->with_loo ? ", or no error bars" : "");
+    return st;
 }
 
 static kspec_status make_plan(job *j, kspec_error *err) {
     const double start = ks_now();
     j->with_loo = !j->o.no_stderr;
     kspec_status st = expand(j, err);
-    if (!st && j->names.groups) st = count_tuples(j, err);
     if (!st && j->with_loo && !can_leave_out(j)) {
         j->with_loo = 0;
         st = expand(j, err);
     }
     if (!st) st = list_graphs(j, err);
-    if (!st) st = ks_program_make(&j->program, &j->names, &j->nets, j->graph, j->graphs, &j->stuck, err);
-    if (!st && j->stuck.net) st = fail_stuck(j, err);
-    if (!st) j->seed = ks_arena_alloc(&j->arena, j->graphs + 1, sizeof *j->seed);
+    if (!st) st = plan_graphs(j, err);
+    for (int x = 0; x < j->names.axes && !st; x++)
+        j->through[x] = ks_arena_alloc(&j->arena, j->names.axis[x].size, sizeof(double));
     if (!st && j->arena.failed) st = ks_nomem(err, "the plan", j->arena.failed);
     j->planning = ks_now() - start;
     return st;
@@ -221,89 +262,98 @@ static double product(const job *j, const ks_sum_term *t, const double *graph, i
 }
 
 /* sum of weight[which] times products; abs: of absolute values */
-static double total(const job *j, const double *graph, int which, double *abs) {
+static double total(const job *j, const ks_sum *of, const double *graph, int which, double *abs) {
     double sum = 0, all = 0;
-    for (size_t k = 0; k < j->sum.count; k++) {
-        const double x = j->sum.term[k].weight[which] * product(j, &j->sum.term[k], graph, KS_NET_LINKS);
+    for (size_t k = 0; k < of->count; k++) {
+        const double x = of->term[k].weight[which] * product(j, &of->term[k], graph, KS_NET_LINKS);
         sum += x, all += fabs(x);
     }
     if (abs) *abs += all;
     return sum;
 }
 
-static void set_seed(job *j, const double *graph, int which) {
-    memset(j->seed, 0, j->graphs * sizeof *j->seed);
-    for (size_t k = 0; k < j->sum.count; k++) {
-        const ks_sum_term *t = &j->sum.term[k];
+/* What each graph's value counts; in a dry execution, which has no values, whether it does */
+static void set_seed(const job *j, const ks_sum *of, ks_exec_state *e, int which) {
+    memset(e->seed, 0, j->graphs * sizeof *e->seed);
+    for (size_t k = 0; k < of->count; k++) {
+        const ks_sum_term *t = &of->term[k];
         for (int p = 0; p < KS_NET_LINKS && t->part[p]; p++)
-            j->seed[j->graph_of[t->part[p]]] += t->weight[which] * product(j, t, graph, p);
+            e->seed[j->graph_of[t->part[p]]] += e->dry ? 1 : t->weight[which] * product(j, t, e->graph, p);
     }
 }
 
 /* Are the weights without an index of axis x those of the value times one factor? Then *factor is it. */
-static int proportional(const job *j, int x, double *factor) {
+static int proportional(const ks_sum *of, int x, double *factor) {
     *factor = 0;
-    for (size_t k = 0; k < j->sum.count; k++) {
-        const double *w = j->sum.term[k].weight;
+    for (size_t k = 0; k < of->count; k++) {
+        const double *w = of->term[k].weight;
         if (*factor == 0 && w[0] != 0) *factor = w[1 + x] / w[0];
         if (fabs(w[1 + x] - *factor * w[0]) > 1e-12 * fabs(w[1 + x])) return 0;
     }
     return *factor != 0;
 }
 
+static void backward(job *j, const ks_sum *of, ks_exec_state *e, int which, double *const *through) {
+    if (e->status) return;
+    set_seed(j, of, e, which);
+    ks_exec_backward(e, through);
+    ks_slices_backward(&j->slices, e, matrices(j), through);
+}
+
 /*
  * Adds the estimates without each index to without[axis]. Axes whose weights are those of the value but for a
  * factor share one backward pass; without an index of axis x: less - through, both with its weights.
  */
-static kspec_status leave_out(job *j, ks_execution *e, double *const *without, double *const *through) {
-    double *together[KS_SUM_AXES] = {NULL}, factor[KS_SUM_AXES];
+static void leave_out(job *j, part *p, ks_exec_state *e) {
+    double *together[KS_AXES] = {NULL}, factor[KS_AXES];
     int any = 0;
     for (int x = 0; x < j->names.axes; x++) {
-        if (!without[x]) continue;
-        memset(through[x], 0, j->names.axis[x].size * sizeof *through[x]);
-        if (!proportional(j, x, &factor[x])) factor[x] = 0;
-        if (factor[x] != 0) together[x] = through[x], any = 1;
+        if (!p->without[x]) continue;
+        memset(j->through[x], 0, j->names.axis[x].size * sizeof *j->through[x]);
+        if (!proportional(&p->sum, x, &factor[x])) factor[x] = 0;
+        if (factor[x] != 0) together[x] = j->through[x], any = 1;
     }
-    kspec_status st = KSPEC_OK;
-    if (any) {
-        set_seed(j, e->graph, 0);
-        st = ks_execution_backward(e, j->seed, together);
-    }
-    for (int x = 0; x < j->names.axes && !st; x++) {
-        if (!without[x]) continue;
+    if (any) backward(j, &p->sum, e, 0, together);
+    for (int x = 0; x < j->names.axes; x++) {
+        if (!p->without[x]) continue;
         if (factor[x] == 0) {
-            double *alone[KS_SUM_AXES] = {NULL};
-            alone[x] = through[x];
-            set_seed(j, e->graph, 1 + x);
-            st = ks_execution_backward(e, j->seed, alone);
+            double *alone[KS_AXES] = {NULL};
+            alone[x] = j->through[x];
+            backward(j, &p->sum, e, 1 + x, alone);
         }
-        if (e->dry || st) continue;
-        const double less = total(j, e->graph, 1 + x, NULL), unit = factor[x] == 0 ? 1 : factor[x];
-        const double *times = j->names.axis[x].first ? j->ratio : NULL;
+        if (e->dry || e->status) continue;
+        const double less = total(j, &p->sum, e->graph, 1 + x, NULL), unit = factor[x] == 0 ? 1 : factor[x];
+        const double *times = j->names.axis[x].first ? p->ratio : NULL;
         for (size_t i = 0; i < j->names.axis[x].size; i++)
-            without[x][i] += (less - unit * through[x][i]) * (times ? times[i] : 1);
+            p->without[x][i] += (less - unit * j->through[x][i]) * (times ? times[i] : 1);
     }
-    return st;
 }
 
-static kspec_status execute(job *j, ks_execution *e, double *value, double *abs, double *const *without,
-                            double *const *through, size_t *products) {
-    e->program = &j->program;
+/* *forward: the matrix products without leaving out */
+static kspec_status execute(job *j, ks_exec_state *e, size_t *forward) {
+    e->plan = &j->plan;
     e->run = &j->run;
+    e->what = "the estimate";
     e->keep = j->with_loo;
-    e->data = (const double *const *)j->data.matrix;
-    kspec_status st = ks_execution_forward(e);
-    *products = e->products;
-    if (!st && !e->dry) *value += total(j, e->graph, 0, abs);
-    if (!st && j->with_loo) st = leave_out(j, e, without, through);
-    ks_execution_end(e);
-    return st;
+    e->whole = 1;
+    ks_exec_begin(e);
+    for (int k = 0; k < j->plan.sources; k++) ks_exec_source(e, k, j->data.matrix[k]);
+    ks_exec_forward(e);
+    ks_slices_forward(&j->slices, e, matrices(j));
+    *forward = e->products;
+    for (int k = 0; k < j->text.parts && !e->status; k++) {
+        part *p = &j->part[k];
+        if (!e->dry) p->value += total(j, &p->sum, e->graph, 0, &p->abs);
+        if (j->with_loo) leave_out(j, p, e);
+    }
+    ks_exec_end(e);
+    return e->status;
 }
 
 /* ---- the result ---- */
 
-static kspec_status make_axes(job *j, double **without, double **through, kspec_error *err) {
-    kspec_unbiased_result *r = j->result;
+static kspec_status make_axes(const job *j, part *p, kspec_error *err) {
+    kspec_unbiased_result *r = p->result;
     ks_arena *own = ks_result_arena(r);
     r->axis_count = (size_t)(j->names.axes - (j->names.groups > 0));
     r->axes = ks_arena_list(own, r->axis_count, sizeof **r->axes);
@@ -322,54 +372,56 @@ static kspec_status make_axes(job *j, double **without, double **through, kspec_
                                             .groups = of == x ? 0 : left->size,
                                             .std_error = NAN};
         if (!j->with_loo || ks_axis_complete(a)) continue;
-        r->axes[x]->without = without[of] = ks_arena_zalloc(own, left->size, sizeof(double));
-        through[of] = ks_arena_alloc(&j->arena, left->size, sizeof(double));
+        r->axes[x]->without = p->without[of] = ks_arena_zalloc(own, left->size, sizeof(double));
     }
-    if (own->failed) return ks_nomem(err, "the result", own->failed);
-    return j->arena.failed ? ks_nomem(err, "the result", j->arena.failed) : KSPEC_OK;
+    return own->failed ? ks_nomem(err, "the result", own->failed) : KSPEC_OK;
 }
 
 /* That of one product, by which the interval has its scale: the most indices of an axis; 0 of a sum */
-static int order_of(const job *j) {
-    int order = 0;
-    for (int x = 0; x < j->names.axes && j->text.terms == 1; x++) {
+static int order_of(const job *j, int number) {
+    int order = 0, terms = 0;
+    const ks_net *net = NULL;
+    for (int k = j->text.terms; k-- > 0;)
+        if (j->text.term[k].part == number) net = &j->names.monomial[k].net, terms++;
+    for (int x = 0; x < j->names.axes && terms == 1; x++) {
         int count = 0;
-        for (int v = 0; v < j->names.monomial[0].net.n; v++)
-            count += j->names.monomial[0].net.vertex[v].axis == x;
+        for (int v = 0; v < net->n; v++) count += net->vertex[v].axis == x;
         order = count > order ? count : order;
     }
     return order;
 }
 
-static kspec_status finish(job *j, double value, double abs, double **without, kspec_error *err) {
-    kspec_unbiased_result *r = j->result;
+static kspec_status finish(job *j, int number, kspec_error *err) {
+    const part *p = &j->part[number];
+    kspec_unbiased_result *r = p->result;
     const double splits = (double)r->splits;
     ks_error_bar bar = {.std_error = NAN, .low = NAN, .high = NAN};
-    const double *list[KS_SUM_AXES];
-    size_t size[KS_SUM_AXES], all = 0;
-    double share[KS_SUM_AXES], part[KS_SUM_AXES];
-    int of[KS_SUM_AXES], count = 0;
-    r->value = ldexp(value / splits, j->exponent);
-    r->rounding = ROUNDING * DBL_EPSILON * ldexp(abs / splits, j->exponent);
+    const double *list[KS_AXES];
+    size_t size[KS_AXES], all = 0;
+    double share[KS_AXES], of_axis[KS_AXES];
+    int of[KS_AXES], count = 0;
+    r->value = ldexp(p->value / splits, p->exponent);
+    r->rounding = ROUNDING * DBL_EPSILON * ldexp(p->abs / splits, p->exponent);
     for (int x = 0; x < j->names.axes; x++) {
         const ks_axis *a = &j->names.axis[x];
-        if (!without[x]) continue;
-        for (size_t i = 0; i < a->size; i++) without[x][i] = ldexp(without[x][i] / splits, j->exponent);
-        list[count] = without[x], size[count] = a->size, all += a->size;
+        double *without = p->without[x];
+        if (!without) continue;
+        for (size_t i = 0; i < a->size; i++) without[i] = ldexp(without[i] / splits, p->exponent);
+        list[count] = without, size[count] = a->size, all += a->size;
         of[count] = a->first ? j->names.grouped : x;
         share[count++] = isfinite(a->population) ? 1 - (double)a->size / a->population : 1;
     }
     double *room = ks_arena_alloc(&j->arena, all, sizeof *room);
     if (!room) return ks_nomem(err, "the jackknife", j->arena.failed);
     const ks_sides sides = {list, size, share, (size_t)count};
-    if (count) ks_interval_make(r->value, order_of(j), &sides, room, part, &bar);
-    for (int k = 0; k < count; k++) r->axes[of[k]]->std_error = part[k];
+    if (count) ks_interval_make(r->value, order_of(j, number), &sides, room, of_axis, &bar);
+    for (int k = 0; k < count; k++) r->axes[of[k]]->std_error = of_axis[k];
     r->std_error = bar.std_error, r->ci_low = bar.low - r->rounding, r->ci_high = bar.high + r->rounding;
-    return KSPEC_OK;
+    return isfinite(r->value) ? KSPEC_OK
+                              : ks_fail(err, KSPEC_E_NUMERIC, "the value exceeds the range of numbers");
 }
 
-static kspec_status add_doubts(const job *j, kspec_error *err) {
-    kspec_unbiased_result *r = j->result;
+static kspec_status add_doubts(kspec_unbiased_result *r, kspec_error *err) {
     const ks_doubts to = KS_DOUBTS(r);
     const int bar = isfinite(r->std_error);
     if (r->rounding > 0.1 * (bar ? r->std_error : fabs(r->value)))
@@ -379,67 +431,75 @@ static kspec_status add_doubts(const job *j, kspec_error *err) {
 
 /* ---- the call ---- */
 
-static kspec_status compute(job *j, ks_placement *placement, kspec_error *err) {
-    kspec_unbiased_result *r = j->result;
-    double *without[KS_SUM_AXES] = {NULL}, *through[KS_SUM_AXES] = {NULL}, value = 0, abs = 0;
-    kspec_status st = make_axes(j, without, through, err);
+/* The result as far as it is known before anything is computed */
+static kspec_status begin(job *j, part *p, kspec_error *err) {
+    kspec_unbiased_result *r = p->result = ks_result_new(sizeof *r);
+    if (!r) return ks_nomem(err, "the result", sizeof *r);
+    kspec_status st = make_axes(j, p, err);
     if (st) return st;
+    p->value = p->abs = 0;
     r->splits = j->data.random ? (size_t)j->o.splits : 1;
     r->value = r->std_error = r->ci_low = r->ci_high = r->rounding = NAN;
     r->graphs = j->graphs;
     r->planning = j->planning;
-    if (j->o.explain) {
-        r->plan = ks_explain(&j->program, &j->text, &j->names, j->given, &j->sum, j->graph_of, EXPLAIN_LINES,
-                             ks_result_arena(r));
-        if (!r->plan) return ks_nomem(err, "the plan", ks_result_arena(r)->failed);
+    if (!j->o.explain) return KSPEC_OK;
+    r->plan = ks_explain(&j->plan, &j->slices, &j->text, &j->names, j->given, &p->sum, j->graph_of,
+                         EXPLAIN_LINES, ks_result_arena(r));
+    return r->plan ? KSPEC_OK : ks_nomem(err, "the plan", ks_result_arena(r)->failed);
+}
+
+static kspec_status compute(job *j, ks_placement *placement, kspec_error *err) {
+    ks_exec_state dry = {.dry = 1, .err = err};
+    const size_t splits = j->data.random ? (size_t)j->o.splits : 1;
+    size_t products;
+    kspec_status st = KSPEC_OK;
+    for (int p = 0; p < j->text.parts && !st; p++) st = begin(j, &j->part[p], err);
+    if (!st) st = execute(j, &dry, &products);
+    for (int p = 0; p < j->text.parts && !st; p++) {
+        kspec_unbiased_result *r = j->part[p].result;
+        r->products = products, r->all_products = dry.products, r->work = dry.work, r->bytes = dry.peak;
     }
-    ks_execution dry = {.dry = 1, .err = err};
-    st = execute(j, &dry, &value, &abs, without, through, &r->products);
-    r->all_products = dry.products, r->work = dry.work, r->bytes = dry.peak;
-    if (!st && j->o.most > 0 && dry.work * (double)r->splits > j->o.most) return KSPEC_OK;
-    if (!st) st = ks_placement_decide(placement, dry.work * (double)r->splits, NULL, err);
-    if (!st && placement->device) st = ks_placement_fit(placement, r->bytes, err);
+    if (!st && j->o.most > 0 && dry.work * (double)splits > j->o.most) return KSPEC_OK;
+    if (!st) st = ks_placement_decide(placement, dry.work * (double)splits, NULL, err);
+    if (!st && placement->device) st = ks_placement_fit(placement, dry.peak, err);
     j->run.device = placement->device;
-    if (!st && !j->run.device) st = ks_check_memory(err, r->bytes, "the expression");
-    for (size_t s = 0; s < r->splits && !st; s++) {
-        const ks_run part = j->run;
+    if (!st && !j->run.device) st = ks_check_memory(err, dry.peak, "the expression");
+    for (size_t s = 0; s < splits && !st; s++) {
+        const ks_run whole = j->run;
         st = ks_data_split(&j->data, s, err);
-        j->run = ks_run_part(&part, (double)s / (double)r->splits, (double)(s + 1) / (double)r->splits);
-        ks_execution e = {.total = dry.work, .err = err};
-        size_t products;
-        if (!st) st = execute(j, &e, &value, &abs, without, through, &products);
-        j->run = part;
+        j->run = ks_run_part(&whole, (double)s / (double)splits, (double)(s + 1) / (double)splits);
+        ks_exec_state e = {.total = dry.work, .most = dry.peak, .err = err};
+        if (!st) st = execute(j, &e, &products);
+        j->run = whole;
     }
-    if (st) return st;
-    st = finish(j, value, abs, without, err);
-    if (st) return st;
-    return isfinite(r->value) ? KSPEC_OK
-                              : ks_fail(err, KSPEC_E_NUMERIC, "the value exceeds the range of numbers");
+    for (int p = 0; p < j->text.parts && !st; p++) st = finish(j, p, err);
+    return st;
 }
 
 static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err) {
     job *j = ctx;
     kspec_status st = ks_run_init(&j->run, j->o.threads, j->o.progress, err);
-    if (!st && !(j->result = ks_result_new(sizeof *j->result)))
-        st = ks_nomem(err, "the result", sizeof *j->result);
     if (!st && !(st = ks_blas_enter(j->run.threads, err))) {
         st = compute(j, placement, err);
         ks_blas_exit();
     }
-    if (!st) ks_placement_describe(placement, &j->result->device);
-    if (!st) st = add_doubts(j, err);
-    if (st) {
-        kspec_unbiased_free(j->result);
-        j->result = NULL;
+    for (int p = 0; p < j->text.parts; p++) {
+        kspec_unbiased_result **r = &j->part[p].result;
+        if (!st) ks_placement_describe(placement, &(*r)->device);
+        if (!st) st = add_doubts(*r, err);
+    }
+    for (int p = 0; p < j->text.parts && st; p++) {
+        kspec_unbiased_free(j->part[p].result);
+        j->part[p].result = NULL;
     }
     return st;
 }
 
-static kspec_status prepare(job *j, const char *expression, kspec_error *err) {
+static kspec_status prepare(job *j, const char *expression, int parts, kspec_error *err) {
     kspec_status st = ks_check_pointer(err, expression, "the expression");
     if (!st) st = ks_check_pointer(err, j->operands, "the list of matrices");
     if (!st) st = check_operands(j, err);
-    if (!st) st = ks_formula_parse(expression, &j->text, err);
+    if (!st) st = ks_formula_parse(expression, parts, &j->text, err);
     if (!st) {
         st = ks_groups_make(&j->groups, j->o.row_groups, j->o.row_group_count, "row", &j->arena, err);
         if (st) ks_about(err, "row_groups", NULL, st);
@@ -458,30 +518,34 @@ static kspec_status prepare(job *j, const char *expression, kspec_error *err) {
     return st ? st : make_plan(j, err);
 }
 
-kspec_status kspec_unbiased(const char *expression, const kspec_operand *operands, size_t count,
-                            const kspec_unbiased_opts *opts, kspec_unbiased_result **out, kspec_error *err) {
-    if (ks_begin(err, out)) return KSPEC_E_ARG;
+kspec_status ks_unbiased(const char *expression, int parts, const kspec_operand *operands, size_t count,
+                         const kspec_unbiased_opts *opts, kspec_unbiased_result **out, kspec_error *err) {
     const double start = ks_now();
     ks_placement placement = {0};
     job *j = ks_zalloc(1, sizeof *j);
     if (!j) return ks_nomem(err, "the expression", sizeof *j);
     j->operands = operands, j->count = count, j->nets = KS_NETS;
     kspec_status st = ks_take_opts(&j->o, sizeof j->o, opts, err);
-    if (!st) st = prepare(j, expression, err);
+    if (!st) st = prepare(j, expression, parts, err);
     if (!st) {
         st = ks_placement_open(&placement, j->o.device, err);
         st = ks_placement_run(&placement, st, NULL, attempt, j, err);
     }
-    if (!st) {
-        j->result->seconds = ks_now() - start;
-        *out = j->result;
+    for (int p = 0; p < KS_UNBIASED_PARTS; p++) {
+        if (!st && p < parts) (out[p] = j->part[p].result)->seconds = ks_now() - start;
+        ks_sum_free(&j->part[p].sum);
     }
     ks_table_free(&j->nets);
-    ks_sum_free(&j->sum);
-    ks_program_free(&j->program);
+    ks_slices_free(&j->slices);
+    ks_plan_free(&j->plan);
     ks_arena_free(&j->arena);
     ks_free(j);
     return st;
+}
+
+kspec_status kspec_unbiased(const char *expression, const kspec_operand *operands, size_t count,
+                            const kspec_unbiased_opts *opts, kspec_unbiased_result **out, kspec_error *err) {
+    return ks_begin(err, out) ? KSPEC_E_ARG : ks_unbiased(expression, 1, operands, count, opts, out, err);
 }
 
 void kspec_unbiased_free(kspec_unbiased_result *result) { ks_result_free(result); }

@@ -2,8 +2,8 @@
 
 #include "base/center.h"
 #include "base/error.h"
+#include "engine/run.h"
 #include "linalg/linalg.h"
-#include "exact/run.h"
 #include "exact/terms.h"
 #include "kspec/host.h"
 
@@ -15,10 +15,10 @@
  * complete. Rows sampled: G[i_l, i_(l+1)] = sum_a A[i_l,a] B[i_(l+1),a] / Q. Columns sampled: G[a_l, a_(l+1)]
  * = sum_i B[i,a_l] A[i,a_(l+1)] / P.
  */
-static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, ks_mat *G) {
-    int rows = s == KSPEC_SAMPLED_ROWS, symmetric = x->A == x->B;
+static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, const ks_mat *A, const ks_mat *B,
+                 ks_mat *G) {
+    int rows = s == KSPEC_SAMPLED_ROWS, symmetric = A == B;
     size_t N = rows ? p->P : p->Q, M = rows ? p->Q : p->P, ld = p->Q;
-    const ks_mat *L = rows ? x->A : x->B, *R = rows ? x->B : x->A;
     double work = (double)N * (double)N * (double)M * (symmetric ? KS_SYMMETRIC_COST : 1),
            alpha = 1 / (double)M;
     ks_run part;
@@ -28,9 +28,9 @@ static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, ks_mat *G)
                                     .n = N,
                                     .k = M,
                                     .alpha = alpha,
-                                    .A = L,
+                                    .A = rows ? A : B,
                                     .lda = ld,
-                                    .B = R,
+                                    .B = rows ? B : A,
                                     .ldb = ld,
                                     .C = G,
                                     .ldc = N,
@@ -40,50 +40,69 @@ static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, ks_mat *G)
     x->status = x->at->product(&part, &product, x->err);
 }
 
-/* The data where the plan is carried out, and their end; a dry execution only tells them apart */
-static void copy_in(ks_exec_state *x, const ks_pair *p) {
-    x->A = ks_mat_of(p->A), x->B = ks_mat_of(p->B);
-    if (x->dry) return;
-    x->A = x->B = NULL;
-    x->status = x->at->copy_in(x->run, p->A, p->P, p->Q, "the exact estimator", &x->A, x->err);
-    if (!x->status && p->B != p->A)
-        x->status = x->at->copy_in(x->run, p->B, p->P, p->Q, "the exact estimator", &x->B, x->err);
-    else
-        x->B = x->A;
+/*
+ * What is computed: for each order, the sum over distinct cycles, and the sum of |terms|. Where they are
+ * wanted, through[side][(n-1)*size + i] is the sum over distinct cycles through i. Of weighted cycles S is
+ * the estimate, and the one without i is less[side][n-1] - through[side][(n-1)*size + i].
+ */
+typedef struct {
+    const ks_cycles *cycles;
+    double S[KS_EXACT_NMAX], abs_S[KS_EXACT_NMAX], less[2][KS_EXACT_NMAX], *through[2];
+} sums;
+
+/* Of weighted cycles: d[i] is the graph's value with its last vertex fixed to i. */
+static void fix_root(void *ctx, uint32_t graph, int side, double value, const double *d) {
+    sums *s = ctx;
+    const ks_graph *g = &s->cycles->graphs[graph];
+    size_t size = s->cycles->plan.size[side];
+    double *through = s->through[side] + (size_t)(g->n - 1) * size;
+    for (int k = 0; k < 2; k++) s->less[k][g->n - 1] += g->less[k] * value;
+    for (size_t i = 0; i < size && g->pin != 0; i++) through[i] += g->pin * d[i];
 }
 
-static void leave(ks_exec_state *x, const ks_mat *A, const ks_mat *B) {
-    if (x->dry) return;
-    if (B != A) x->at->release(x->run, B);
-    x->at->release(x->run, A);
-}
-
-/* Does a graph need matrices whole (exact_hard.c)? */
-static int any_hard(const ks_plan *plan) {
-    for (size_t g = 0; g < plan->ngraphs; g++)
-        if (plan->terminals[g].hard) return 1;
-    return 0;
-}
-
-/* One execution of the plan */
-static kspec_status execute(ks_exec_state *x, const ks_plan *plan, const ks_pair *p, kspec_sampled s) {
-    x->plan = plan;
-    x->live = plan->arena.bytes;
-    x->peak = plan->bytes_making;
-    x->at = any_hard(plan) ? ks_backend_alone(x->run) : ks_backend_for(x->run, p->P, p->Q);
-    copy_in(x, p);
-    const ks_mat *A = x->A, *B = x->B;
-    size_t N = plan->size[KS_ROW];
-    ks_mat *G = NULL;
-    if (s != KSPEC_SAMPLED_BOTH) {
-        G = ks_exec_hold(x, N, N);
-        if (G) gram(x, p, s, G);
-        x->A = G;
+/* Once per order n, with the graphs' weights */
+static void backward(ks_exec_state *x, const sums *s) {
+    const ks_cycles *c = s->cycles;
+    double *through[KS_AXES] = {NULL};
+    for (int n = 1; n <= c->nmax && !x->status; n++) {
+        for (size_t g = 0; g < c->ngraphs; g++) x->seed[g] = c->graphs[g].n == n ? c->graphs[g].weight : 0;
+        for (int side = 0; side < 2 && s->through[side]; side++)
+            through[side] = s->through[side] + (size_t)(n - 1) * c->plan.size[side];
+        ks_exec_backward(x, through);
     }
-    if (!x->status) ks_exec(x);
-    ks_exec_drop(x, G, N, N);
+}
+
+/* One execution of the plan; with_loo: also the sums over the cycles through each index */
+static kspec_status execute(ks_exec_state *x, sums *out, const ks_pair *p, kspec_sampled s, int with_loo) {
+    const ks_cycles *c = out->cycles;
+    const int gram_wanted = s != KSPEC_SAMPLED_BOTH;
+    x->plan = &c->plan;
+    x->what = "the exact estimator";
+    x->live = c->bytes;
+    x->peak = c->bytes_making;
+    x->at = c->plan.any_hard ? ks_backend_alone(x->run) : ks_backend_for(x->run, p->P, p->Q);
+    x->keep = with_loo && !c->form.weighted;
+    x->whole = !gram_wanted;
+    if (with_loo && c->form.weighted) x->watch = fix_root, x->ctx = out;
+    const ks_mat *A = ks_exec_copy_in(x, p->A, p->P, p->Q),
+                 *B = p->B == p->A ? A : ks_exec_copy_in(x, p->B, p->P, p->Q);
+    size_t N = c->plan.size[KS_ROW];
+    ks_mat *G = gram_wanted ? ks_exec_hold(x, N, N) : NULL;
+    if (G) gram(x, p, s, A, B, G);
+    x->source[0] = gram_wanted ? G : A, x->source[1] = B;
+    ks_exec_begin(x);
+    ks_exec_forward(x);
+    if (x->keep) backward(x, out);
+    for (size_t g = 0; g < c->ngraphs && !x->dry && !x->status; g++) {
+        const double term = c->graphs[g].weight * x->graph[g];
+        out->S[c->graphs[g].n - 1] += term;
+        out->abs_S[c->graphs[g].n - 1] += fabs(term);
+    }
     ks_exec_end(x);
-    leave(x, A, B);
+    ks_exec_drop(x, G, N, N);
+    ks_exec_end_spares(x);
+    if (B && B != A && !x->dry) x->at->release(x->run, B);
+    if (A && !x->dry) x->at->release(x->run, A);
     return x->status;
 }
 
@@ -141,14 +160,15 @@ static ks_exact_form form_of(const ks_exact_plan *e, int with_loo) {
 }
 
 void ks_exact_plan_free(ks_exact_plan *e) {
-    ks_plan_free(&e->plan);
+    ks_cycles_free(&e->cycles);
     e->work[0] = e->work[1] = 0;
 }
 
 static kspec_status make_plan(ks_exact_plan *e, int nmax, int with_loo, kspec_error *err) {
     ks_exact_form form = form_of(e, with_loo);
-    int fits = e->plan.form.pinned[0] == form.pinned[0] && e->plan.form.pinned[1] == form.pinned[1];
-    if (e->plan.nmax == nmax && nmax > 0 && fits) return KSPEC_OK;
+    const int *pinned = e->cycles.form.pinned,
+              fits = pinned[0] == form.pinned[0] && pinned[1] == form.pinned[1];
+    if (e->cycles.nmax == nmax && nmax > 0 && fits) return KSPEC_OK;
     ks_exact_plan_free(e);
     int both = e->sampled == KSPEC_SAMPLED_BOTH;
     size_t rows = e->sampled == KSPEC_SAMPLED_COLS ? e->Q : e->P, cols = both ? e->Q : 1;
@@ -157,14 +177,14 @@ static kspec_status make_plan(ks_exact_plan *e, int nmax, int with_loo, kspec_er
                        ks_exact_highest(e));
     for (int side = 0; side < 2 && form.weighted; side++)
         if ((size_t)nmax > ks_exact_enough(e, side)) return ks_exact_too_few(e, side, nmax, err);
-    if (form.weighted) return ks_plan_make(&e->plan, form, e->P, e->Q, nmax, err);
+    if (form.weighted) return ks_cycles_make(&e->cycles, form, e->P, e->Q, nmax, err);
     if ((size_t)nmax > rows || (both && (size_t)nmax > cols))
         return ks_fail(err, KSPEC_E_ARG, "order %d exceeds %s=%zu", nmax,
                        both                               ? "min(P,Q)"
                        : e->sampled == KSPEC_SAMPLED_ROWS ? "P"
                                                           : "Q",
                        both && cols < rows ? cols : rows);
-    return ks_plan_make(&e->plan, form, rows, cols, nmax, err);
+    return ks_cycles_make(&e->cycles, form, rows, cols, nmax, err);
 }
 
 void ks_exact_share(ks_exact_plan *e, kspec_team *team, int threads) {
@@ -186,8 +206,9 @@ kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *wor
     if (!st && !e->work[k]) {
         ks_pair p = {&one, e->two ? &other : &one, e->P, e->Q, nmax};
         const ks_run run = {.threads = e->threads ? e->threads : kspec_default_threads(), .team = e->team};
-        ks_exec_state x = {.run = &run, .dry = 1, .with_loo = k, .err = err};
-        st = execute(&x, &e->plan, &p, e->sampled);
+        ks_exec_state x = {.run = &run, .dry = 1, .err = err};
+        sums none = {.cycles = &e->cycles};
+        st = execute(&x, &none, &p, e->sampled, k);
         e->bytes[k] = ks_size_add(x.peak, through_bytes(e, nmax, k));
         e->work[k] = st ? 0 : x.work;
     }
@@ -218,45 +239,45 @@ static void weighted_less(const ks_exact_plan *e, int side, int n, double m, dou
 
 kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *p, const ks_moments_out *out,
                             double *abs_terms, kspec_error *err) {
-    double S[KS_EXACT_NMAX] = {0}, abs_S[KS_EXACT_NMAX] = {0}, less[2][KS_EXACT_NMAX] = {{0}};
+    const int with_loo = out->rows != NULL;
+    sums got = {.cycles = &e->cycles};
     ks_arena arena = {0};
-    ks_exec_state x = {.run = run, .with_loo = out->rows != NULL, .S = S, .abs_S = abs_S, .err = err};
-    x.less[KS_ROW] = less[KS_ROW], x.less[KS_COL] = less[KS_COL];
+    ks_exec_state x = {.run = run, .err = err};
     size_t bytes;
     if (e->threads != run->threads) ks_exact_share(e, e->team, run->threads);
-    kspec_status st = ks_exact_cost(e, p->nmax, x.with_loo, &x.total, &bytes, err);
+    kspec_status st = ks_exact_cost(e, p->nmax, with_loo, &x.total, &bytes, err);
     if (st) return st;
-    x.most = bytes - through_bytes(e, p->nmax, x.with_loo);
+    x.most = bytes - through_bytes(e, p->nmax, with_loo);
     const kspec_sampled s = e->sampled;
-    const size_t *size = e->plan.size;
-    for (int side = 0; side < 2 && out->rows; side++)
-        x.through[side] = ks_arena_zalloc(&arena, ks_size((size_t)p->nmax, size[side]), sizeof(double));
+    const size_t *size = e->cycles.plan.size;
+    for (int side = 0; side < 2 && with_loo; side++)
+        got.through[side] = ks_arena_zalloc(&arena, ks_size((size_t)p->nmax, size[side]), sizeof(double));
     if (arena.failed) st = ks_nomem(err, "the exact estimator", arena.failed);
     if (!st && !(st = ks_blas_enter(run->threads, err))) {
-        st = execute(&x, &e->plan, p, s);
+        st = execute(&x, &got, p, s, with_loo);
         ks_blas_exit();
     }
 
     for (int n = 1; n <= p->nmax && !st && ks_exact_weighted(e); n++) {
-        out->m[n - 1] = S[n - 1];
-        if (abs_terms) abs_terms[n - 1] = abs_S[n - 1];
+        out->m[n - 1] = got.S[n - 1];
+        if (abs_terms) abs_terms[n - 1] = got.abs_S[n - 1];
         for (int side = 0; side < 2 && out->rows; side++) {
             size_t at = (size_t)(n - 1) * size[side];
-            weighted_less(e, side, n, S[n - 1], less[side][n - 1], x.through[side] + at,
+            weighted_less(e, side, n, got.S[n - 1], got.less[side][n - 1], got.through[side] + at,
                           (side == KS_ROW ? out->rows : out->cols) + at);
         }
     }
     for (int n = 1; n <= p->nmax && !st && !ks_exact_weighted(e); n++) {
         double rows = s == KSPEC_SAMPLED_COLS ? 1 : falling(p->P, n),
                cols = s == KSPEC_SAMPLED_ROWS ? 1 : falling(p->Q, n);
-        double Sn = S[n - 1], m = Sn / (rows * cols);
+        double Sn = got.S[n - 1], m = Sn / (rows * cols);
         out->m[n - 1] = m;
-        if (abs_terms) abs_terms[n - 1] = abs_S[n - 1] / (rows * cols);
+        if (abs_terms) abs_terms[n - 1] = got.abs_S[n - 1] / (rows * cols);
         if (!out->rows) continue;
         double *row = out->rows + (size_t)(n - 1) * p->P, *col = out->cols + (size_t)(n - 1) * p->Q;
         /* the one side of a one-sided plan counts as its rows */
-        const double *r = x.through[0] + (size_t)(n - 1) * size[0];
-        const double *c = s == KSPEC_SAMPLED_COLS ? r : x.through[1] + (size_t)(n - 1) * size[1];
+        const double *r = got.through[0] + (size_t)(n - 1) * size[0];
+        const double *c = s == KSPEC_SAMPLED_COLS ? r : got.through[1] + (size_t)(n - 1) * size[1];
         for (size_t i = 0; i < p->P; i++) row[i] = m;
         for (size_t a = 0; a < p->Q; a++) col[a] = m;
         if (s != KSPEC_SAMPLED_COLS) leave_one_out(p->P, n, Sn, cols, r, row);

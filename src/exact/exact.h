@@ -5,7 +5,7 @@
 #pragma once
 
 #include "device/pair.h"
-#include "exact/plan.h"
+#include "exact/cycles.h"
 
 /*
  * The plan for data of one shape, which does not depend on their entries: it is made once and used for all
@@ -26,7 +26,7 @@ typedef struct {
     /* for the memory that it takes; 0: kspec_default_threads() */
     int threads;
 
-    ks_plan plan;
+    ks_cycles cycles;
     /* what the plan costs without leave-one-out estimates, and with them; 0: not yet counted */
     double work[2];
     size_t bytes[2];

@@ -5,7 +5,7 @@
  * cycle's value with the positions in one block set equal and all else free. C depends only on the graph, up
  * to renaming of vertices.
  */
-#include "exact/plan.h"
+#include "exact/cycles.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "exact/plan.h"
+#include "exact/cycles.h"
 
 /* The highest order of a weighted plan: above, some graphs are hard, and with both sides centred at n = 4. */
 enum { KS_WEIGHTED_NMAX = 4, KS_BOTH_NMAX = 3 };

@@ -9,19 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EIN_FACTORS = 6, EIN_AXES = 3, EIN_SIZE = 6 };
+/* entries of the expressions that ein_all() lists, and of any */
+enum { EIN_FACTORS = 6, EIN_MOST = 10, EIN_AXES = 3, EIN_SIZE = 6 };
 
 typedef struct {
     int factors;
     /* of each factor: 0 for X, 1 for Y; its indices */
-    int matrix[EIN_FACTORS], row[EIN_FACTORS], col[EIN_FACTORS];
+    int matrix[EIN_MOST], row[EIN_MOST], col[EIN_MOST];
     int indices[EIN_AXES]; /* of each axis */
 } ein_form;
 
 typedef struct {
     int size[EIN_AXES];
     /* of each factor, by rows; the same for all of a matrix but with trials */
-    const int *data[EIN_FACTORS];
+    const int *data[EIN_MOST];
     int complete[EIN_AXES];
     /* labels of rows, which then come from different groups, and how many rows a tuple has at least; NULL */
     const uint64_t *group;
@@ -34,12 +35,12 @@ static inline int ein_axis(const ein_form *f, int k) { return 1 + f->matrix[k]; 
 static inline int8_t *ein_tuples(int count, int size, int complete, const uint64_t *label, size_t *tuples) {
     size_t room = 1;
     for (int k = 0; k < count; k++) room *= (size_t)(complete ? size : size > k ? size - k : 0);
-    int8_t *list = malloc(room * EIN_FACTORS + 1), at[EIN_FACTORS + 1] = {0};
+    int8_t *list = malloc(room * EIN_MOST + 1), at[EIN_MOST + 1] = {0};
     for (*tuples = 0; room;) {
         int fine = 1, k = 0;
         for (int i = 0; i < count && !complete; i++)
             for (int j = 0; j < i; j++) fine &= at[i] != at[j] && !(label && label[at[i]] == label[at[j]]);
-        if (fine) memcpy(list + EIN_FACTORS * (*tuples)++, at, EIN_FACTORS);
+        if (fine) memcpy(list + EIN_MOST * (*tuples)++, at, EIN_MOST);
         while (k < count && ++at[k] == size) at[k++] = 0;
         if (k == count) break;
     }
@@ -59,8 +60,8 @@ static inline double ein_mean(const ein_form *f, const ein_data *d) {
     for (size_t a = 0; a < tuples[0]; a++)
         for (size_t b = 0; b < tuples[1]; b++)
             for (size_t c = 0; c < tuples[2]; c++) {
-                const int8_t *row = list[0] + EIN_FACTORS * a;
-                const int8_t *col[2] = {list[1] + EIN_FACTORS * b, list[2] + EIN_FACTORS * c};
+                const int8_t *row = list[0] + EIN_MOST * a;
+                const int8_t *col[2] = {list[1] + EIN_MOST * b, list[2] + EIN_MOST * c};
                 const int *size = d->size;
                 int64_t value = 1;
                 for (int k = 0; k < f->factors; k++)
@@ -76,11 +77,11 @@ static inline double ein_mean(const ein_form *f, const ein_data *d) {
  * give the same expression are counted together.
  */
 static inline double ein_centred(const ein_form *f, const ein_data *d) {
-    ein_form term[1 << EIN_FACTORS];
-    int weight[1 << EIN_FACTORS], terms = 0, most = 0;
+    ein_form term[1 << EIN_MOST];
+    int weight[1 << EIN_MOST], terms = 0, most = 0;
     for (unsigned set = 0; set < 1u << f->factors; set++) {
         ein_form g = *f;
-        int to[EIN_FACTORS], rows = 0, k = 0;
+        int to[EIN_MOST], rows = 0, k = 0;
         memset(to, -1, sizeof to);
         for (int e = 0; e < f->factors; e++) {
             int *at = &to[f->row[e]];
@@ -117,7 +118,7 @@ static inline const char *ein_text(const ein_form *f, int halves, char *out, siz
 
 /* Does every row index have two entries or more, so that centring leaves something? */
 static inline int ein_can_centre(const ein_form *f) {
-    int count[EIN_FACTORS] = {0}, fine = 1;
+    int count[EIN_MOST] = {0}, fine = 1;
     for (int k = 0; k < f->factors; k++) count[f->row[k]]++;
     for (int r = 0; r < f->indices[0]; r++) fine &= count[r] > 1;
     return fine;

@@ -4,7 +4,7 @@
  * was counted.
  */
 #include "base/error.h"
-#include "exact/run.h"
+#include "engine/run.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void make_room(ks_exec_state *x, size_t bytes) {
         x->at->drop(x->run, take_spare(x, 0).x);
 }
 
-void ks_exec_end(ks_exec_state *x) {
+void ks_exec_end_spares(ks_exec_state *x) {
     while (x->spares) x->at->drop(x->run, take_spare(x, 0).x);
 }
 
@@ -55,7 +55,7 @@ ks_mat *ks_exec_hold(ks_exec_state *x, size_t rows, size_t cols) {
     for (int k = x->spares; k--;)
         if (x->spare[k].rows == rows && x->spare[k].cols == cols) return take_spare(x, k).x;
     make_room(x, 0);
-    x->status = x->at->hold(x->run, rows, cols, "the exact estimator", &p, x->err);
+    x->status = x->at->hold(x->run, rows, cols, x->what, &p, x->err);
     return p;
 }
 
@@ -77,7 +77,7 @@ double *ks_exec_hold_vector(ks_exec_state *x, size_t count) {
     if (!count_held(x, held_bytes(count))) return x->status ? NULL : nowhere;
     make_room(x, 0);
     double *p = ks_alloc(count, sizeof *p);
-    if (!p) x->status = ks_nomem(x->err, "the exact estimator", ks_size(count, sizeof *p));
+    if (!p) x->status = ks_nomem(x->err, x->what, ks_size(count, sizeof *p));
     return p;
 }
 

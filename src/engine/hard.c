@@ -10,7 +10,7 @@
  */
 #include "device/tile.h"
 #include "linalg/linalg.h"
-#include "exact/run.h"
+#include "engine/run.h"
 #include "team/team.h"
 
 #include <string.h>
@@ -73,7 +73,7 @@ static kspec_status slot_slices(void *ctx, size_t slot, const ks_worker *worker)
     return KSPEC_OK;
 }
 
-static int is_leaf(const ks_edge *e) { return !e->nref && e->a + e->b == 1; }
+static int is_leaf(const ks_edge *e) { return !e->nref && e->nleaf == 1; }
 
 /* Does exchanging r0 with r1 and c0 with c1 change nothing? */
 static int mirrored(const ks_plan *pl, const ks_terminal *t) {
@@ -206,13 +206,13 @@ static void all_slices(ks_exec_state *x, const ks_terminal *t, ks_mat *E, ks_mat
     slices s = {.P = P, .Q = Q, .E = E, .F = F, .E_adj = E_adj, .F_adj = F_adj, .mirror = mirrored(pl, t)};
     ks_mat *held[4] = {0};
     for (int k = 0; k < 4; k++) {
-        int edge = t->X[k / 2][k % 2];
+        const uint32_t edge = t->X[k / 2][k % 2];
         const ks_edge *e = &pl->edges[edge];
         if (!is_leaf(e)) {
             held[k] = ks_exec_hold(x, P, Q);
             ks_exec_edge(x, edge, KS_ROW, KS_COL, held[k]);
         }
-        s.X[k / 2][k % 2] = held[k] ? held[k] : e->a ? x->A : x->B;
+        s.X[k / 2][k % 2] = held[k] ? held[k] : x->source[e->leaf[0] / 2];
     }
     s.work = ks_exec_hold(x, lines, Q);
     ks_exec_edge(x, t->E, KS_ROW, KS_ROW, E);
@@ -262,22 +262,20 @@ static double value_of(ks_exec_state *x, size_t P, const ks_mat *edge, const ks_
     return value;
 }
 
-double ks_hard(ks_exec_state *x, const ks_terminal *t, double weight, int n) {
+double ks_hard(ks_exec_state *x, const ks_terminal *t, double seed, int backward) {
     size_t P = x->plan->size[KS_ROW], Q = x->plan->size[KS_COL];
     ks_mat *E = ks_exec_hold(x, P, P), *E_adj = ks_exec_hold(x, P, P), *F = ks_exec_hold(x, Q, Q);
     double value = 0;
-    ks_mat *F_adj = n ? ks_exec_hold(x, slots_of(x) * Q, Q) : NULL;
+    ks_mat *F_adj = backward ? ks_exec_hold(x, slots_of(x) * Q, Q) : NULL;
     if (!x->status) all_slices(x, t, E, F, E_adj, F_adj);
     if (!x->dry && !x->status) value = value_of(x, P, E, E_adj);
-    if (n && !x->dry && !x->status) {
-        edge_through(x, P, E, E_adj, weight * t->positions[0], weight * t->positions[1],
-                     x->through[KS_ROW] + (size_t)(n - 1) * P);
-        edge_through(x, Q, F, F_adj, weight * t->positions[2], weight * t->positions[3],
-                     x->through[KS_COL] + (size_t)(n - 1) * Q);
+    if (backward && !x->dry && !x->status) {
+        edge_through(x, P, E, E_adj, seed * t->positions[0], seed * t->positions[1], x->through[KS_ROW]);
+        edge_through(x, Q, F, F_adj, seed * t->positions[2], seed * t->positions[3], x->through[KS_COL]);
     }
-    if (n) {
-        ks_exec_hand_on(x, t->E, KS_ROW, KS_ROW, weight, E_adj, NULL, NULL);
-        ks_exec_hand_on(x, t->F, KS_COL, KS_COL, weight, F_adj, NULL, NULL);
+    if (backward) {
+        ks_exec_hand_on(x, t->E, KS_ROW, KS_ROW, seed, E_adj, NULL, NULL);
+        ks_exec_hand_on(x, t->F, KS_COL, KS_COL, seed, F_adj, NULL, NULL);
     }
     ks_exec_drop(x, F_adj, slots_of(x) * Q, Q);
     ks_exec_drop(x, F, Q, Q);

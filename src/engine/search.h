@@ -8,29 +8,30 @@
  */
 #pragma once
 
-#include "exact/tables.h"
+#include "engine/tables.h"
 
 typedef struct {
     ks_tables t;
     ks_plan *pl;
     /*
      * What the searches have read: products and vectors, as 4 * number + (2 for a vector) + (1 if used
-     * already), each once a search. read_by[2 * number + (1 for a vector)] is the last search that read it.
+     * already), each once a search.
      */
     uint32_t *read;
     size_t nread, read_room;
-    uint16_t *read_by, searches;
+    uint32_t searches;
 
-    /* the row vertices of the graph at hand, and the vertex that must be left, as a set */
-    int rows;
-    uint16_t root;
+    /* the graph at hand, and the vertex that must be left, as a set */
+    const ks_net *net;
+    unsigned root;
     /* states that the search may still look at */
     int budget;
     /* whether it takes the last of equally good vertices first */
     int from_end;
-    /* the cost of the cheapest way found, and where that way ends */
+    /* the cost of the cheapest way found, and where it ends; the vertices at which the search is stuck */
     double best;
     ks_terminal terminal;
+    unsigned stuck;
 } ks_planner;
 
 /* What a search read, on which alone its outcome depends. */
@@ -43,5 +44,8 @@ typedef struct {
 /* Would the search that read this find the same again? Then it need not be made. */
 int ks_search_stands(const ks_planner *p, const ks_reading *r);
 
-/* The cheapest way found for a graph, looking at `budget` states up to twice; 0 where the tables are full. */
-int ks_search(ks_planner *p, const ks_graph *g, int budget, ks_terminal *terminal, ks_reading *r);
+/*
+ * The cheapest way found for a graph. 0 where there is none: p->stuck says where, or memory has failed
+ * (p->t.failed).
+ */
+int ks_search(ks_planner *p, const ks_plan_graph *g, ks_terminal *terminal, ks_reading *r);

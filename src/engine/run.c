@@ -1,14 +1,15 @@
 /*
  * Forward: each operation of the plan once. A matrix is dropped after its last use, unless a backward pass
- * follows. A weighted plan has none: its graphs come with a fixed vertex.
+ * follows.
  *
- * Backward: once per order n, with adjoints seeded by the graphs' weights. If row i has the weight x_i, a
- * vertex that stands for k positions of the cycle carries x_i^k. So the sum over cycles through row i is
- *     dS/dx_i = sum over graphs, over row vertices u: weight * k_u * (value of the graph with u fixed to i),
+ * Backward, with adjoints seeded by what graphs count: if index i of an axis has the weight x_i, a vertex
+ * that stands for k positions carries x_i^k. A sum over distinct tuples is multilinear in x, so its
+ * derivative by x_i is the sum over the tuples with i:
+ *     dS/dx_i = sum over graphs, over their vertices u: seed * k_u * (value of the graph with u fixed to i),
  * and the value with u fixed is what multiplies u's weight where u is eliminated: no adjoint of the data
  * itself is needed.
  */
-#include "exact/run.h"
+#include "engine/run.h"
 
 #include "base/error.h"
 #include "device/tile.h"
@@ -16,7 +17,8 @@
 #include <math.h>
 #include <string.h>
 
-static size_t size_of(const ks_exec_state *x, int kind) { return x->plan->size[kind]; }
+static size_t size_of(const ks_exec_state *x, int axis) { return x->plan->size[axis]; }
+static int idle(const ks_exec_state *x) { return x->dry || x->status; }
 
 /* ---- expressions ---- */
 
@@ -25,23 +27,23 @@ static void add_factor(ks_mat_expression *e, const ks_mat *p, int transposed, in
 }
 
 /*
- * Appends the edge's factors but for one occurrence of number `skip` (-1: none), as seen from the first
- * vertex (of kind ku) or, if flipped, from the second.
+ * Appends the edge's factors but for one occurrence of product number `skip` (-1: none), as seen from the
+ * first vertex or, if flipped, from the second.
  */
-static void add_edge(const ks_exec_state *x, ks_mat_expression *out, int edge, int ku, int flip, int skip) {
+static void add_edge(const ks_exec_state *x, ks_mat_expression *out, uint32_t edge, int flip, int skip) {
     const ks_plan *pl = x->plan;
     const ks_edge *e = &pl->edges[edge];
-    if (pl->form.one_sided) {
-        add_factor(out, x->A, pl->form.two_trials && flip, e->a); /* else symmetric */
-        add_factor(out, x->A, !flip, e->b);
-    } else {
-        add_factor(out, x->A, (ku == KS_COL) ^ flip, e->a);
-        add_factor(out, x->B, (ku == KS_COL) ^ flip, e->b);
+    for (int k = 0, next; k < e->nleaf; k = next) {
+        for (next = k; next < e->nleaf && e->leaf[next] == e->leaf[k]; next++) {
+        }
+        const int id = e->leaf[k] / 2;
+        add_factor(out, x->source[id], !pl->source[id].symmetric && ((e->leaf[k] & 1) ^ flip), next - k);
     }
     for (int k = 0, next; k < e->nref; k = next) {
-        int id = e->ref[k] / 2, power = 0;
+        int power = 0;
         for (next = k; next < e->nref && e->ref[next] == e->ref[k]; next++) power += next != skip;
-        int turned = !ks_product_symmetric(&pl->products[id]) && ((e->ref[k] & 1) ^ flip);
+        const uint32_t id = e->ref[k] / 2;
+        int turned = !ks_product_symmetric(&pl->products[id]) && ((int)(e->ref[k] & 1) ^ flip);
         add_factor(out, x->value[id], turned, power);
     }
 }
@@ -56,17 +58,17 @@ static void run_expression(ks_exec_state *x, const ks_mat_expression *e, ks_tile
     x->status = x->at->expression(&part, e, what, out, sums, x->err);
 }
 
-void ks_exec_edge(ks_exec_state *x, int edge, int ku, int kw, ks_mat *out) {
-    ks_mat_expression ex = {.m = size_of(x, ku), .n = size_of(x, kw), .alpha = 1};
-    add_edge(x, &ex, edge, ku, 0, -1);
+void ks_exec_edge(ks_exec_state *x, uint32_t edge, int u, int w, ks_mat *out) {
+    ks_mat_expression ex = {.m = size_of(x, u), .n = size_of(x, w), .alpha = 1};
+    add_edge(x, &ex, edge, 0, -1);
     run_expression(x, &ex, KS_TILE_STORE, out, NULL);
 }
 
 /* The product of the weights but for one occurrence of number `skip` (-1: none); NULL where none is left. */
-static const double *weights(ks_exec_state *x, int d_number, int kind, int skip, double *room) {
-    const ks_weights *d = &x->plan->weights[d_number];
+static const double *weights(ks_exec_state *x, uint32_t number, int axis, int skip, double *room) {
+    const ks_weights *d = &x->plan->weights[number];
     const double *first = NULL;
-    size_t n = size_of(x, kind);
+    size_t n = size_of(x, axis);
     for (int k = 0; k < d->nvec; k++) {
         if (k == skip) continue;
         const double *v = x->vector[d->vec[k]];
@@ -74,7 +76,7 @@ static const double *weights(ks_exec_state *x, int d_number, int kind, int skip,
             first = v;
             continue;
         }
-        if (x->dry || x->status) continue;
+        if (idle(x)) continue;
         for (size_t i = 0; i < n; i++) room[i] = (first == room ? room[i] : first[i]) * v[i];
         first = room;
     }
@@ -93,15 +95,15 @@ typedef struct {
 } operand;
 
 /* The edge times col[w] (NULL: ones): the matrix itself where there is one, else an elementwise product. */
-static operand operand_of(ks_exec_state *x, int edge, int ku, int kw, const double *col) {
-    ks_mat_expression ex = {.m = size_of(x, ku), .n = size_of(x, kw), .alpha = 1, .col = col};
-    add_edge(x, &ex, edge, ku, 0, -1);
+static operand operand_of(ks_exec_state *x, uint32_t edge, int u, int w, const double *col) {
+    ks_mat_expression ex = {.m = size_of(x, u), .n = size_of(x, w), .alpha = 1, .col = col};
+    add_edge(x, &ex, edge, 0, -1);
     if (ex.count == 1 && ex.factor[0].power == 1 && !col)
         return (operand){.x = ex.factor[0].x, .transposed = ex.factor[0].transposed};
     operand o = {.transposed = ex.factor[0].transposed};
     if (o.transposed) { /* made in the orientation of its first factor */
-        ex = (ks_mat_expression){.m = size_of(x, kw), .n = size_of(x, ku), .alpha = 1, .row = col};
-        add_edge(x, &ex, edge, ku, 1, -1);
+        ex = (ks_mat_expression){.m = size_of(x, w), .n = size_of(x, u), .alpha = 1, .row = col};
+        add_edge(x, &ex, edge, 1, -1);
     }
     o.rows = ex.m, o.cols = ex.n;
     o.x = o.held = ks_exec_hold(x, o.rows, o.cols);
@@ -111,9 +113,11 @@ static operand operand_of(ks_exec_state *x, int edge, int ku, int kw, const doub
 
 static void drop_operand(ks_exec_state *x, operand *o) { ks_exec_drop(x, o->held, o->rows, o->cols); }
 
-/* The data themselves, which every rank has whole; a Gram matrix it has not. */
-static int is_data(const ks_exec_state *x, const ks_mat *p) {
-    return !x->plan->form.one_sided && (p == x->A || p == x->B);
+/* A matrix given, which every rank has whole */
+static int is_whole(const ks_exec_state *x, const ks_mat *p) {
+    int given = 0;
+    for (int k = 0; k < x->plan->sources; k++) given |= p == x->source[k];
+    return x->whole && given;
 }
 
 /* C (m x n) = L R^T (turn_L: L^T R^T ...): op(L) is m x k and op(R) n x k. */
@@ -137,7 +141,8 @@ static void multiply(ks_exec_state *x, size_t m, size_t n, size_t k, const opera
                               .symmetric = symmetric};
     ks_exec_room(
         x, &(ks_room){.product = &p,
-                      .whole = (is_data(x, p.A) ? KS_WHOLE_A : 0) | (is_data(x, p.B) ? KS_WHOLE_B : 0)});
+                      .whole = (is_whole(x, p.A) ? KS_WHOLE_A : 0) | (is_whole(x, p.B) ? KS_WHOLE_B : 0)});
+    x->products++;
     if (!ks_exec_step(x, work, &part)) return;
     part = ks_tile_threads(&part, work);
     x->status = x->at->product(&part, &p, x->err);
@@ -145,99 +150,105 @@ static void multiply(ks_exec_state *x, size_t m, size_t n, size_t k, const opera
 
 /* ---- forward ---- */
 
-static double product_size(const ks_exec_state *x, int k) {
+static double product_size(const ks_exec_state *x, uint32_t k) {
     const ks_product *p = &x->plan->products[k];
     return (double)size_of(x, p->ku) * (double)size_of(x, p->kv);
 }
 
-static ks_mat *hold_product(ks_exec_state *x, int k) {
+static ks_mat *hold_product(ks_exec_state *x, uint32_t k) {
     const ks_product *p = &x->plan->products[k];
     return ks_exec_hold(x, size_of(x, p->ku), size_of(x, p->kv));
 }
 
 /* of x->value or x->adjoint */
-static void drop_product(ks_exec_state *x, int k, ks_mat **of) {
+static void drop_product(ks_exec_state *x, uint32_t k, ks_mat **of) {
     if (!of[k]) return;
     const ks_product *p = &x->plan->products[k];
     ks_exec_drop(x, of[k], size_of(x, p->ku), size_of(x, p->kv));
     of[k] = NULL;
 }
 
-static void forward_product(ks_exec_state *x, int k) { /* O[u,v] = sum_w L[u,w] d[w] R[v,w] */
+static void forward_product(ks_exec_state *x, uint32_t k) { /* O[u,v] = sum_w L[u,w] d[w] R[v,w] */
     const ks_product *p = &x->plan->products[k];
     const double *d = weights(x, p->d, p->kw, -1, x->scratch[0]);
+    const int same = ks_product_symmetric(p) && !d;
     operand L = operand_of(x, p->L, p->ku, p->kw, d);
-    operand R = operand_of(x, p->R, p->kv, p->kw, NULL);
+    operand R = same ? L : operand_of(x, p->R, p->kv, p->kw, NULL);
     x->value[k] = hold_product(x, k);
     multiply(x, size_of(x, p->ku), size_of(x, p->kv), size_of(x, p->kw), &L, &R, ks_product_symmetric(p),
              x->value[k]);
-    drop_operand(x, &R);
+    if (!same) drop_operand(x, &R);
     drop_operand(x, &L);
 }
 
-static void forward_vector(ks_exec_state *x, int k) { /* o[u] = sum_w E[u,w] d[w] */
+/* sums[w] of the edge as seen from axis u, with weights: row[u], or NULL, and one matrix T more (u by w) */
+static void sum_over_first(ks_exec_state *x, uint32_t edge, int u, int w, double alpha, const double *row,
+                           const ks_mat *T, double *sums) {
+    ks_mat_expression e = {.m = size_of(x, u), .n = size_of(x, w), .alpha = alpha, .row = row};
+    if (T) add_factor(&e, T, 0, 1);
+    add_edge(x, &e, edge, 0, -1);
+    if (e.factor[0].transposed) { /* sum over columns of the flipped one */
+        e = (ks_mat_expression){.m = size_of(x, w), .n = size_of(x, u), .alpha = alpha, .col = row};
+        add_edge(x, &e, edge, 1, -1);
+        run_expression(x, &e, KS_TILE_ROW_SUMS, NULL, sums);
+    } else {
+        run_expression(x, &e, KS_TILE_COL_SUMS, NULL, sums);
+    }
+}
+
+static void forward_vector(ks_exec_state *x, uint32_t k) { /* o[u] = sum_w E[u,w] d[w] */
     const ks_vector *v = &x->plan->vectors[k];
     size_t m = size_of(x, v->ku);
     x->vector[k] = ks_exec_hold_vector(x, m);
     if (v->diagonal) {
-        if (!x->dry && !x->status) x->status = x->at->diagonal(x->run, x->vector[k], x->A, m, x->err);
+        if (!idle(x)) x->status = x->at->diagonal(x->run, x->vector[k], x->source[v->E], m, x->err);
         return;
     }
     const double *d = weights(x, v->d, v->kw, -1, x->scratch[0]);
     if (v->E == 0) { /* another part of the graph: a constant */
         double sum = 0;
-        for (size_t i = 0; i < size_of(x, v->kw) && !x->dry && !x->status; i++) sum += d[i];
-        for (size_t i = 0; i < m && !x->dry && !x->status; i++) x->vector[k][i] = sum;
+        for (size_t i = 0; i < size_of(x, v->kw) && !idle(x); i++) sum += d[i];
+        for (size_t i = 0; i < m && !idle(x); i++) x->vector[k][i] = sum;
         return;
     }
     ks_mat_expression e = {.m = m, .n = size_of(x, v->kw), .alpha = 1, .col = d};
-    add_edge(x, &e, v->E, v->ku, 0, -1);
+    add_edge(x, &e, v->E, 0, -1);
     if (e.factor[0].transposed) { /* sum over rows of the flipped one */
         e = (ks_mat_expression){.m = size_of(x, v->kw), .n = m, .alpha = 1, .row = d};
-        add_edge(x, &e, v->E, v->ku, 1, -1);
+        add_edge(x, &e, v->E, 1, -1);
         run_expression(x, &e, KS_TILE_COL_SUMS, NULL, x->vector[k]);
     } else {
         run_expression(x, &e, KS_TILE_ROW_SUMS, NULL, x->vector[k]);
     }
 }
 
-/* Of a weighted plan: d[i] is the graph's value with its last vertex fixed to i. */
-static void fix_root(ks_exec_state *x, const ks_graph *g, int kind, double value, const double *d) {
-    size_t size = size_of(x, kind);
-    double *through = x->through[kind] + (size_t)(g->n - 1) * size;
-    for (int side = 0; side < 2; side++) x->less[side][g->n - 1] += g->less[side] * value;
-    for (size_t i = 0; i < size && g->pin != 0; i++) through[i] += g->pin * d[i];
-}
-
-static void forward_terminal(ks_exec_state *x, int g) {
+static void forward_terminal(ks_exec_state *x, uint32_t g) {
     const ks_terminal *t = &x->plan->terminals[g];
-    if (t->hard) { /* a backward pass gives the value too */
-        if (!x->with_loo) x->term[g] = x->plan->graphs[g].weight * ks_hard(x, t, 0, 0);
-        return;
-    }
+    if (t->hard && !x->keep) x->graph[g] = ks_hard(x, t, 0, 0);
+    if (t->hard || t->stuck) return;
     const double *d = weights(x, t->du, t->ku, -1, x->scratch[0]);
     double value = 0;
-    for (size_t i = 0; i < size_of(x, t->ku) && !x->dry && !x->status; i++) value += d[i];
-    x->term[g] = x->plan->graphs[g].weight * value;
-    if (x->plan->form.weighted && x->with_loo && !x->dry && !x->status)
-        fix_root(x, &x->plan->graphs[g], t->ku, value, d);
+    for (size_t i = 0; i < size_of(x, t->ku) && !idle(x); i++) value += d[i];
+    x->graph[g] = value;
+    if (x->watch && !idle(x)) x->watch(x->ctx, g, t->ku, value, d);
 }
 
 /* ---- backward ---- */
 
-void ks_exec_hand_on(ks_exec_state *x, int edge, int ku, int kw, double alpha, const ks_mat *T,
+void ks_exec_hand_on(ks_exec_state *x, uint32_t edge, int u, int w, double alpha, const ks_mat *T,
                      const double *row, const double *col) {
     const ks_edge *e = &x->plan->edges[edge];
     for (int k = 0, next; k < e->nref && !x->status; k = next) {
         for (next = k; next < e->nref && e->ref[next] == e->ref[k]; next++) {
         }
-        int id = e->ref[k] / 2, flip = e->ref[k] & 1; /* in the orientation of the product's own matrix */
+        const uint32_t id = e->ref[k] / 2;
+        const int flip = e->ref[k] & 1; /* in the orientation of the product's own matrix */
         ks_mat_expression ex = {
-            .m = size_of(x, flip ? kw : ku), .n = size_of(x, flip ? ku : kw), .alpha = alpha * (next - k)};
+            .m = size_of(x, flip ? w : u), .n = size_of(x, flip ? u : w), .alpha = alpha * (next - k)};
         ex.row = flip ? col : row;
         ex.col = flip ? row : col;
         if (T) add_factor(&ex, T, flip, 1);
-        add_edge(x, &ex, edge, ku, flip, k);
+        add_edge(x, &ex, edge, flip, k);
         int first = !x->adjoint[id];
         if (first) x->adjoint[id] = hold_product(x, id);
         if (x->adjoint[id]) run_expression(x, &ex, first ? KS_TILE_STORE : KS_TILE_ADD, x->adjoint[id], NULL);
@@ -248,19 +259,19 @@ void ks_exec_hand_on(ks_exec_state *x, int edge, int ku, int kw, double alpha, c
  * q[w] is what multiplies the weights d of a vertex w that stands for `positions` positions: adds positions d
  * q to `through`, and hands the adjoint on to the vectors that d is made of.
  */
-static void vertex_through(ks_exec_state *x, int n, int d_number, int kind, int positions, const double *q) {
-    const ks_weights *d = &x->plan->weights[d_number];
-    size_t size = size_of(x, kind);
-    const double *all = weights(x, d_number, kind, -1, x->scratch[2]);
-    double *through = x->dry ? NULL : x->through[kind] + (size_t)(n - 1) * size;
-    for (size_t i = 0; i < size && !x->dry && !x->status; i++)
+static void vertex_through(ks_exec_state *x, uint32_t number, int axis, int positions, const double *q) {
+    const ks_weights *d = &x->plan->weights[number];
+    size_t size = size_of(x, axis);
+    const double *all = weights(x, number, axis, -1, x->scratch[2]);
+    double *through = idle(x) ? NULL : x->through[axis];
+    for (size_t i = 0; i < size && through && positions; i++)
         through[i] += positions * q[i] * (all ? all[i] : 1);
     for (int k = 0; k < d->nvec; k++) {
         double **adj = &x->vector_adjoint[d->vec[k]];
         int first = !*adj;
         if (first) *adj = ks_exec_hold_vector(x, size);
-        const double *others = weights(x, d_number, kind, k, x->scratch[2]);
-        if (x->dry || x->status) continue;
+        const double *others = weights(x, number, axis, k, x->scratch[2]);
+        if (idle(x)) continue;
         for (size_t i = 0; i < size; i++)
             (*adj)[i] = (first ? 0 : (*adj)[i]) + q[i] * (others ? others[i] : 1);
     }
@@ -270,27 +281,22 @@ static void vertex_through(ks_exec_state *x, int n, int d_number, int kind, int 
  * One of the two edges of a product: T[u,w] = sum_v O'[u,v] R[v,w] d-free, its adjoint but for d. If q is
  * wanted, q[w] = half or all of sum_u L[u,w] T[u,w].
  */
-static void backward_side(ks_exec_state *x, const ks_product *p, int k, int right, double *q) {
-    int mine = right ? p->R : p->L, other = right ? p->L : p->R;
-    int ku = right ? p->kv : p->ku, kv = right ? p->ku : p->kv;
-    size_t m = size_of(x, ku), n = size_of(x, p->kw);
+static void backward_side(ks_exec_state *x, const ks_product *p, uint32_t k, int right, double *q) {
+    const uint32_t mine = right ? p->R : p->L, other = right ? p->L : p->R;
+    int u = right ? p->kv : p->ku, v = right ? p->ku : p->kv;
+    size_t m = size_of(x, u), n = size_of(x, p->kw);
     operand O = {.x = x->adjoint[k], .transposed = right};
-    operand R = operand_of(x, other, kv, p->kw, NULL);
+    operand R = operand_of(x, other, v, p->kw, NULL);
     ks_mat *T = ks_exec_hold(x, m, n);
     R.transposed = !R.transposed; /* the sum is over its first index here */
-    if (T) multiply(x, m, n, size_of(x, kv), &O, &R, 0, T);
+    if (T) multiply(x, m, n, size_of(x, v), &O, &R, 0, T);
     drop_operand(x, &R);
-    if (q) {
-        ks_mat_expression e = {.m = m, .n = n, .alpha = ks_product_symmetric(p) ? 0.5 : 1};
-        add_factor(&e, T, 0, 1);
-        add_edge(x, &e, mine, ku, 0, -1);
-        run_expression(x, &e, KS_TILE_COL_SUMS, NULL, q);
-    }
-    ks_exec_hand_on(x, mine, ku, p->kw, 1, T, NULL, weights(x, p->d, p->kw, -1, x->scratch[0]));
+    if (q && T) sum_over_first(x, mine, u, p->kw, ks_product_symmetric(p) ? 0.5 : 1, NULL, T, q);
+    if (T) ks_exec_hand_on(x, mine, u, p->kw, 1, T, NULL, weights(x, p->d, p->kw, -1, x->scratch[0]));
     ks_exec_drop(x, T, m, n);
 }
 
-static void backward_product(ks_exec_state *x, int n, int k) {
+static void backward_product(ks_exec_state *x, uint32_t k) {
     const ks_product *p = &x->plan->products[k];
     int symmetric = ks_product_symmetric(p), left = x->plan->edges[p->L].nref > 0,
         right = x->plan->edges[p->R].nref > 0;
@@ -301,54 +307,44 @@ static void backward_product(ks_exec_state *x, int n, int k) {
         x->status = x->at->symmetrise(&part, size_of(x, p->ku), x->adjoint[k], x->err);
     /* q comes out of either side; a side made of leaves alone has nothing to hand on */
     backward_side(x, p, k, !left && right, x->scratch[1]);
-    vertex_through(x, n, p->d, p->kw, p->positions, x->scratch[1]);
+    vertex_through(x, p->d, p->kw, p->positions, x->scratch[1]);
     if (left && right && !symmetric) backward_side(x, p, k, 1, NULL);
     drop_product(x, k, x->adjoint);
 }
 
-static void backward_vector(ks_exec_state *x, int n, int k) {
+static void backward_vector(ks_exec_state *x, uint32_t k) {
     const ks_vector *v = &x->plan->vectors[k];
     const double *o = x->vector_adjoint[k];
     if (!v->diagonal) {
-        ks_mat_expression e = {.m = size_of(x, v->ku), .n = size_of(x, v->kw), .alpha = 1, .row = o};
-        add_edge(x, &e, v->E, v->ku, 0, -1);
-        if (e.factor[0].transposed) {
-            e = (ks_mat_expression){.m = size_of(x, v->kw), .n = size_of(x, v->ku), .alpha = 1, .col = o};
-            add_edge(x, &e, v->E, v->ku, 1, -1);
-            run_expression(x, &e, KS_TILE_ROW_SUMS, NULL, x->scratch[1]);
-        } else {
-            run_expression(x, &e, KS_TILE_COL_SUMS, NULL, x->scratch[1]);
-        }
+        sum_over_first(x, v->E, v->ku, v->kw, 1, o, NULL, x->scratch[1]);
         ks_exec_hand_on(x, v->E, v->ku, v->kw, 1, NULL, o, weights(x, v->d, v->kw, -1, x->scratch[0]));
-        vertex_through(x, n, v->d, v->kw, v->positions, x->scratch[1]);
+        vertex_through(x, v->d, v->kw, v->positions, x->scratch[1]);
     }
     ks_exec_drop_vector(x, x->vector_adjoint[k], size_of(x, v->ku));
     x->vector_adjoint[k] = NULL;
 }
 
-static void backward_terminal(ks_exec_state *x, int g) {
+static void backward_terminal(ks_exec_state *x, uint32_t g, double seed) {
     const ks_terminal *t = &x->plan->terminals[g];
-    const ks_graph *graph = &x->plan->graphs[g];
-    if (t->hard) {
-        x->term[g] = graph->weight * ks_hard(x, t, graph->weight, graph->n);
-        return;
-    }
-    for (size_t i = 0; i < size_of(x, t->ku) && !x->dry && !x->status; i++) x->scratch[1][i] = graph->weight;
-    vertex_through(x, graph->n, t->du, t->ku, t->positions[0], x->scratch[1]);
+    if (t->hard) x->graph[g] = ks_hard(x, t, seed, 1);
+    if (t->hard || t->stuck) return;
+    for (size_t i = 0; i < size_of(x, t->ku) && !idle(x); i++) x->scratch[1][i] = seed;
+    vertex_through(x, t->du, t->ku, t->positions[0], x->scratch[1]);
 }
 
-static void backward(ks_exec_state *x, int n) {
+void ks_exec_backward(ks_exec_state *x, double *const *through) {
+    x->through = through;
     for (size_t i = x->plan->nops; i-- && !x->status;) {
-        ks_op op = x->plan->ops[i];
-        switch (op.kind) { /* what has no adjoint plays no part in this order */
+        const ks_op op = x->plan->ops[i];
+        switch (op.kind) { /* what has no adjoint plays no part */
         case KS_OP_TERMINAL:
-            if (x->plan->graphs[op.index].n == n) backward_terminal(x, op.index);
+            if (x->seed[op.index] != 0) backward_terminal(x, op.index, x->seed[op.index]);
             break;
         case KS_OP_VECTOR:
-            if (x->vector_adjoint[op.index]) backward_vector(x, n, op.index);
+            if (x->vector_adjoint[op.index]) backward_vector(x, op.index);
             break;
         case KS_OP_PRODUCT:
-            if (x->adjoint[op.index]) backward_product(x, n, op.index);
+            if (x->adjoint[op.index]) backward_product(x, op.index);
             break;
         }
     }
@@ -356,16 +352,16 @@ static void backward(ks_exec_state *x, int n) {
 
 /* ---- all ---- */
 
-static void drop_vector(ks_exec_state *x, int k) {
+static void drop_vector(ks_exec_state *x, uint32_t k) {
     ks_exec_drop_vector(x, x->vector[k], size_of(x, x->plan->vectors[k].ku));
     x->vector[k] = NULL;
 }
 
 /* The operation reads this edge: marks its matrices as last used by it so far, or drops those that are. */
-static void use_edge(ks_exec_state *x, int edge, int op, int drop) {
+static void use_edge(ks_exec_state *x, uint32_t edge, int op, int drop) {
     const ks_edge *e = &x->plan->edges[edge];
     for (int k = 0; k < e->nref; k++) {
-        int id = e->ref[k] / 2;
+        const uint32_t id = e->ref[k] / 2;
         if (!drop)
             x->last_use[id] = op;
         else if (x->last_use[id] == op && x->value[id])
@@ -373,10 +369,10 @@ static void use_edge(ks_exec_state *x, int edge, int op, int drop) {
     }
 }
 
-static void use_weights(ks_exec_state *x, int weights_number, int op, int drop) {
-    const ks_weights *d = &x->plan->weights[weights_number];
+static void use_weights(ks_exec_state *x, uint32_t number, int op, int drop) {
+    const ks_weights *d = &x->plan->weights[number];
     for (int k = 0; k < d->nvec; k++) {
-        int id = d->vec[k];
+        const uint32_t id = d->vec[k];
         if (!drop)
             x->vector_last_use[id] = op;
         else if (x->vector_last_use[id] == op && x->vector[id])
@@ -386,7 +382,7 @@ static void use_weights(ks_exec_state *x, int weights_number, int op, int drop) 
 
 static void use_operands(ks_exec_state *x, int op, int drop) {
     const ks_plan *pl = x->plan;
-    int k = pl->ops[op].index;
+    const uint32_t k = pl->ops[op].index;
     switch (pl->ops[op].kind) {
     case KS_OP_PRODUCT:
         use_edge(x, pl->products[k].L, op, drop);
@@ -394,7 +390,7 @@ static void use_operands(ks_exec_state *x, int op, int drop) {
         use_weights(x, pl->products[k].d, op, drop);
         break;
     case KS_OP_VECTOR:
-        use_edge(x, pl->vectors[k].E, op, drop);
+        if (!pl->vectors[k].diagonal) use_edge(x, pl->vectors[k].E, op, drop);
         use_weights(x, pl->vectors[k].d, op, drop);
         break;
     case KS_OP_TERMINAL:
@@ -405,23 +401,23 @@ static void use_operands(ks_exec_state *x, int op, int drop) {
     }
 }
 
-static void forward(ks_exec_state *x, int keep) {
-    for (size_t i = 0; i < x->plan->nops; i++) use_operands(x, (int)i, 0);
-    for (size_t i = 0; i < x->plan->nops && !x->status; i++) {
-        ks_op op = x->plan->ops[i];
-        switch (op.kind) {
-        case KS_OP_PRODUCT: forward_product(x, op.index); break;
-        case KS_OP_VECTOR: forward_vector(x, op.index); break;
-        case KS_OP_TERMINAL: forward_terminal(x, op.index); break;
-        }
-        if (!keep) use_operands(x, (int)i, 1);
-    }
+const ks_mat *ks_exec_copy_in(ks_exec_state *x, const double *host, size_t rows, size_t cols) {
+    const ks_mat *made = NULL;
+    if (x->dry) return ks_mat_of(host);
+    if (!x->status) x->status = x->at->copy_in(x->run, host, rows, cols, x->what, &made, x->err);
+    return made;
 }
 
-void ks_exec(ks_exec_state *x) {
+void ks_exec_source(ks_exec_state *x, int k, const double *host) {
+    const uint8_t *axis = x->plan->source[k].axis;
+    x->source[k] = ks_exec_copy_in(x, host, size_of(x, axis[0]), size_of(x, axis[1]));
+    x->copied |= (uint64_t)(x->source[k] != NULL) << k;
+}
+
+void ks_exec_begin(ks_exec_state *x) {
     const ks_plan *pl = x->plan;
-    size_t longer = pl->size[0] > pl->size[1] ? pl->size[0] : pl->size[1];
-    int reverse = x->with_loo && !pl->form.weighted;
+    for (int k = 0; k < KS_AXES; k++)
+        if (pl->size[k] > x->longest) x->longest = pl->size[k];
     if (!x->at) x->at = ks_backend_alone(x->run);
     x->value = ks_arena_zalloc(&x->arena, pl->nproducts, sizeof *x->value);
     x->adjoint = ks_arena_zalloc(&x->arena, pl->nproducts, sizeof *x->adjoint);
@@ -429,27 +425,41 @@ void ks_exec(ks_exec_state *x) {
     x->vector_adjoint = ks_arena_zalloc(&x->arena, pl->nvectors, sizeof *x->vector_adjoint);
     x->last_use = ks_arena_zalloc(&x->arena, pl->nproducts, sizeof *x->last_use);
     x->vector_last_use = ks_arena_zalloc(&x->arena, pl->nvectors, sizeof *x->vector_last_use);
-    x->term = ks_arena_zalloc(&x->arena, pl->ngraphs, sizeof *x->term);
+    x->graph = ks_arena_zalloc(&x->arena, pl->ngraphs, sizeof *x->graph);
+    x->seed = ks_arena_zalloc(&x->arena, pl->ngraphs, sizeof *x->seed);
     x->live += x->arena.bytes;
-    if (x->arena.failed) {
-        x->status = ks_nomem(x->err, "the exact estimator", x->arena.failed);
-    } else {
-        for (int k = 0; k < 3; k++) x->scratch[k] = ks_exec_hold_vector(x, longer);
-        forward(x, reverse);
-        for (int n = 1; n <= pl->nmax && reverse && !x->status; n++) backward(x, n);
-        for (size_t g = 0; g < pl->ngraphs && !x->dry && !x->status; g++) {
-            x->S[pl->graphs[g].n - 1] += x->term[g];
-            x->abs_S[pl->graphs[g].n - 1] += fabs(x->term[g]);
+    if (x->live > x->peak) x->peak = x->live;
+    if (x->arena.failed) x->status = ks_nomem(x->err, x->what, x->arena.failed);
+    for (int k = 0; k < 3; k++) x->scratch[k] = ks_exec_hold_vector(x, x->longest);
+}
+
+void ks_exec_forward(ks_exec_state *x) {
+    for (size_t i = 0; i < x->plan->nops && !x->status; i++) use_operands(x, (int)i, 0);
+    for (size_t i = 0; i < x->plan->nops && !x->status; i++) {
+        const ks_op op = x->plan->ops[i];
+        switch (op.kind) {
+        case KS_OP_PRODUCT: forward_product(x, op.index); break;
+        case KS_OP_VECTOR: forward_vector(x, op.index); break;
+        case KS_OP_TERMINAL: forward_terminal(x, op.index); break;
         }
-        for (size_t k = 0; k < pl->nproducts; k++) {
-            drop_product(x, (int)k, x->value);
-            drop_product(x, (int)k, x->adjoint);
-        }
-        for (size_t k = 0; k < pl->nvectors; k++) {
-            if (x->vector[k]) drop_vector(x, (int)k);
-            ks_exec_drop_vector(x, x->vector_adjoint[k], size_of(x, pl->vectors[k].ku));
-        }
-        for (int k = 0; k < 3; k++) ks_exec_drop_vector(x, x->scratch[k], longer);
+        if (!x->keep) use_operands(x, (int)i, 1);
     }
+}
+
+void ks_exec_end(ks_exec_state *x) {
+    const ks_plan *pl = x->plan;
+    for (uint32_t k = 0; k < pl->nproducts && !x->arena.failed; k++) {
+        drop_product(x, k, x->value);
+        drop_product(x, k, x->adjoint);
+    }
+    for (uint32_t k = 0; k < pl->nvectors && !x->arena.failed; k++) {
+        if (x->vector[k]) drop_vector(x, k);
+        ks_exec_drop_vector(x, x->vector_adjoint[k], size_of(x, pl->vectors[k].ku));
+    }
+    for (int k = 0; k < 3; k++) ks_exec_drop_vector(x, x->scratch[k], x->longest);
+    ks_exec_end_spares(x);
+    for (int k = 0; k < pl->sources; k++)
+        if (x->copied >> k & 1 && !x->dry) x->at->release(x->run, x->source[k]);
+    x->live -= x->arena.bytes;
     ks_arena_free(&x->arena);
 }
