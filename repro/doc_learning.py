@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/learning.md: repro/doc_learning.py [TABLE...]
+"""The tables of docs/measurements/learning.md: repro/doc_learning.py [TABLE...]
 
 They stand on the full runs of Figures 000-4, A3 and A4: all widths, 5 seeds, 120 epochs, measured every 4,
 half an hour for each scaling of pixels on two cores. What `make repro-full` has computed is not computed
@@ -14,7 +14,7 @@ from harness import ROOT, mean, standard_error, variance
 from page import Page, markdown, with_error
 from paper000_learn import ORDERS, PIXELS, Training, files
 
-page = Page("learning", "The tables of docs/learning.md")
+page = Page("learning", "The tables of docs/measurements/learning.md")
 WIDTHS = (32, 64, 128, 256, 512, 1024)
 SHOWN = (0, 20, 60, 120)
 trained = functools.cache(lambda pixels: Training(page, pixels))

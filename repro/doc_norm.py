@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/norm.md: repro/doc_norm.py [--docs] [TABLE...]
+"""The tables of docs/measurements/norm.md: repro/doc_norm.py [--docs] [TABLE...]
 
 All take about 10 minutes. wine and communities are the UCI sets of the paper on the spectral norm;
 communities has all of its 1994 rows here.
@@ -15,7 +15,7 @@ from harness import mean, slope
 from page import Page, markdown
 from paper001 import CRIME, WINE
 
-page = Page("norm", "The tables of docs/norm.md")
+page = Page("norm", "The tables of docs/measurements/norm.md")
 FASHION = "fashion/t10k-images-idx3-ubyte.gz"
 SETS = (("wine", WINE, 4898), ("communities", CRIME, 1994))  # name, data, rows
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/ridge.md: repro/doc_ridge.py [TABLE...]
+"""The tables of docs/measurements/ridge.md: repro/doc_ridge.py [TABLE...]
 
 All take about ten minutes on two cores. "in SE" is prediction less mean, in standard errors of the mean.
 """
@@ -8,7 +8,7 @@ import math
 from page import Page, markdown
 from paper002 import FASHION, KANNADA, MNIST, PAPER, ridge, standard_error
 
-page = Page("ridge", f"The tables of docs/ridge.md, on {PAPER}")
+page = Page("ridge", f"The tables of docs/measurements/ridge.md, on {PAPER}")
 EMPIRICAL = ("--empirical", 30)
 LAMBDAS = [10.0**k for k in range(-4, 3)]
 

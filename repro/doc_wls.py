@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The tables of docs/wls.md, on the figures of the paper: repro/doc_wls.py [TABLE...]"""
+"""The tables of docs/measurements/wls.md, on the figures of the paper: repro/doc_wls.py [TABLE...]"""
 from page import Page, markdown
 from paper003 import IMAGES, PAPER, decay, singular_values
 
-page = Page("wls", f"The tables of docs/wls.md, on {PAPER}")
+page = Page("wls", f"The tables of docs/measurements/wls.md, on {PAPER}")
 
 
 @page.table

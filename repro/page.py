@@ -1,6 +1,6 @@
 """The tables of a page of the documentation, made by kspec.
 
-    page = Page("norm", "The tables of docs/norm.md")
+    page = Page("norm", "The tables of docs/measurements/norm.md")
 
     @page.table
     def updates():
@@ -10,9 +10,9 @@
     page.finish()
 
 `doc_norm.py updates` prints one table, `doc_norm.py` all of them. With --docs a table also replaces the text
-between its markers `<!-- updates: repro/doc_norm.py -->` and `<!-- end -->` in docs/norm.md, where the page
-has them. Results are cached as those of the figures are, at the papers' sizes. A table whose data or Python
-modules are missing is skipped.
+between its markers `<!-- updates: repro/doc_norm.py -->` and `<!-- end -->` in
+docs/measurements/norm.md, where the page has them. Results are cached as those of the figures are, at the
+papers' sizes. A table whose data or Python modules are missing is skipped.
 """
 from harness import RANK, ROOT, Runs, mean, options, standard_error
 
@@ -23,7 +23,8 @@ class Skipped(Exception):
 
 class Page(Runs):
     def __init__(self, name, description):
-        self.script, self.page, self.tables = f"repro/doc_{name}.py", ROOT / f"docs/{name}.md", {}
+        self.script, self.tables = f"repro/doc_{name}.py", {}
+        self.page = ROOT / f"docs/measurements/{name}.md"
         p = options(description, figures=False)
         p.add_argument("tables", nargs="*", metavar="TABLE", help="the tables to make (default: all)")
         p.add_argument("--docs", action="store_true", help="write them into the page")

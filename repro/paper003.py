@@ -1,5 +1,5 @@
-"""What the figures of the paper on weighted least squares and docs/wls.md share: the singular values of the
-weighted modes, and those of kernel matrices of MNIST.
+"""What the figures of the paper on weighted least squares share with docs/measurements/wls.md: the singular
+values of the weighted modes, and those of kernel matrices of MNIST.
 """
 import array
 import functools

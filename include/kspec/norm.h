@@ -164,7 +164,7 @@ typedef struct {
  * RFF_DEBIASED, which estimates m(k) = tr (K/n)^k without bias from Z and uses n m(k)/m(k-1) <= |K| <= n
  * m(k)^(1/k): the value is the upper end at the highest order k <= 16 up to which every m(k) has a standard
  * error below half of itself, the interval goes from the lower limit of the one to the upper limit of the
- * other, within [1, n] (docs/norm.md).
+ * other, within [1, n] (docs/explanation/norm.md).
  *
  * The rows must be finite (else KSPEC_E_DATA) and within 1e150 sigma of their mean, or 1e12 for the RFF
  * methods (else KSPEC_E_ARG). Errors of K's entries are a few 1e-16, times h = max |x_i - mean|^2/(2 sigma^2)

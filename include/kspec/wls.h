@@ -69,9 +69,9 @@ KSPEC_API void kspec_wls_free(kspec_wls_result *result);
 
 /*
  * The expected errors at each of `count` values of p, 1 <= p <= P. p >= N: the whole list costs O(P). p < N:
- * O(p^2 + p (N-p)) for each p, by a recursion (docs/wls.md) whose error is `accuracy`. Above 1e-9 (weights
- * that span more than about 1e12: alpha > 1.5 at N = 4096) a QR factorisation takes over, O(N p^2). Where
- * that is more than 1e11, or no more accurate than 1e-6, the call fails with KSPEC_E_NUMERIC.
+ * O(p^2 + p (N-p)) for each p, by a recursion (docs/explanation/wls.md) whose error is `accuracy`. Above 1e-9
+ * (weights that span more than about 1e12: alpha > 1.5 at N = 4096) a QR factorisation takes over, O(N p^2).
+ * Where that is more than 1e11, or no more accurate than 1e-6, the call fails with KSPEC_E_NUMERIC.
  */
 KSPEC_API kspec_status kspec_wls_theory(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
                                         kspec_wls_result **out, kspec_error *err);

@@ -436,7 +436,8 @@ def ridge_curve(
     With fit_intercept the means of features and targets over the rows of X are subtracted, as Ridge does.
     Rows are at most some thousands: the prediction holds a few matrices of rows x rows. It is that of the
     limit in which rows, columns and features are all large: at 300 rows of 30 columns it was within 4% of
-    scikit-learn's test errors at gamma = 0.2, and within 15% where the kernel is wide (docs/ridge.md).
+    scikit-learn's test errors at gamma = 0.2, and within 15% where the kernel is wide
+    (docs/explanation/ridge.md).
     """
     X, X_test = np.asarray(X, dtype=np.float64), np.asarray(X_test, dtype=np.float64)
     y, y_test = np.asarray(y, dtype=np.float64), np.asarray(y_test, dtype=np.float64)

@@ -26,7 +26,7 @@ int ks_norm_pairs = -1;
 
 /*
  * Pairs of a cosine and a sine have the smaller variance where the median distance is at most 2 sigma: by a
- * factor of 5 to 10 at sigma, and of 1.5 the other way at 5 sigma (docs/norm.md).
+ * factor of 5 to 10 at sigma, and of 1.5 the other way at 5 sigma (docs/explanation/norm.md).
  */
 static kspec_status find_wide(ks_norm_job *j, kspec_error *err) {
     enum { ROWS = 256 };

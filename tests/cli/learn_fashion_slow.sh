@@ -14,7 +14,7 @@ expect_json 'all(r["epochs"][1]["accuracy"] > 0.75 and r["epochs"][1]["test_accu
     for r in j["runs"])'
 expect_json 'all(abs(e["unbiased_subsample"][n] - e["unbiased"][n]) < 4 * e["ratio_stderr_subsample"][n]
     for r in j["runs"] for e in r["epochs"] for n in (1, 2, 3))'
-# the kernel of the initialisation has m(2) = 0.1506 (five networks of 1024 neurons, docs/learning.md)
+# the kernel of the initialisation has m(2) = 0.1506, by five networks of 1024 neurons
 expect_json 'all(abs(r["epochs"][0]["unbiased"][1] - 0.1506) < 4 * r["epochs"][0]["ratio_stderr"][1]
     for r in j["runs"])'
 cp "$out" wide.json

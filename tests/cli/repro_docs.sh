@@ -4,16 +4,16 @@
 # are those that the tool draws of the numbers beside them.
 . "$(dirname "$0")/lib.sh"
 
-mkdir -p tree/house/docs
+mkdir -p tree/house/docs/measurements
 cp -r "$KSPEC_SOURCE/repro" tree/house/repro
-page=tree/house/docs/wls.md
+page=tree/house/docs/measurements/wls.md
 printf 'before\n<!-- figure_1b: repro/doc_wls.py -->\nold\n<!-- end -->\nafter\n' >$page
 tables() { KSPEC_DATA=nowhere "$python" tree/house/repro/doc_wls.py --out results "$@" >"$out" 2>&1; }
 
 expect "the table is made" tables --docs figure_1b
 expect_stdout '^    kspec wls --grid 64 '
 row=$(grep '^| 64 ' "$out")
-expect "the documentation has its first number" grep -qF "${row%%)*}" "$KSPEC_SOURCE/docs/wls.md"
+expect "the documentation has its first number" grep -qF "${row%%)*}" "$KSPEC_SOURCE/docs/measurements/wls.md"
 expect "the table is in the page" grep -qxF "$row" $page
 expect "the text around it stays, the old table does not" \
     [ "$(grep -xE 'before|old|<!-- end -->|after' $page | tr '\n' ' ')" = "before <!-- end --> after " ]
