@@ -25,7 +25,7 @@ static const cli_option options[] = {
     CLI_CENTER_OPTIONS(ARG, "rows"),
     CLI_SAMPLED_OPTIONS(ARG),
     {"paired",    0, OPT_CHOICE, ARG(paired),    "WHICH",
-     "what the matrices share: rows (the default), cols or none", pairings},
+     "the side that the matrices share: rows (the default), cols or none", pairings},
     {"n",       'n', OPT_INT,    ARG(nmax),      "NMAX",
      "highest order of the moments compared, at most 4 (default 2)", .min = 1},
     {"label",     0, OPT_LABEL,  ARG(labels),    "NAME",

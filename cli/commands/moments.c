@@ -26,7 +26,7 @@ static const cli_option options[] = {
     {"scale-free", 0, OPT_FLAG,  ARG(scale_free), NULL,
      "also m(n)/m(1)^n, which no factor of the matrix changes"},
     {"truth",     0, OPT_STRING, ARG(truth),      "M1,M2,...|FILE",
-     "known moments to print beside: a list, or JSON of kspec theory"},
+     "known moments to print next to the estimates: a list, or JSON of kspec theory"},
     CLI_GROUPS_OPTIONS(GROUPS),
     CLI_DEVICE_OPTION(HOW),
     {0},

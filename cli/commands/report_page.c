@@ -99,7 +99,7 @@ static void data_section(FILE *to, const json_t *d) {
 
 static void made_section(FILE *to, const report *r) {
     char *line = cli_line_take(); /* of the report itself */
-    report_begin_section(to, "made", "How it was made");
+    report_begin_section(to, "made", "How to repeat it");
     fputs("<pre>", to);
     page_escape(to, line ? line : "kspec report");
     fputs("</pre>\n<p>which ran</p>\n<pre>", to);

@@ -16,7 +16,7 @@ static void spectrum_worth(FILE *to, const json_t *s) {
                  resolved, resolved == 1 ? " is" : "s are");
         point(to, text);
     } else if (isfinite(resolved)) {
-        point(to, "No eigenvalue is told one by one: the list is a likely spectrum.");
+        point(to, "No single eigenvalue is reliable: the list is one likely spectrum.");
     }
     if (noise > 0) {
         snprintf(text, sizeof text,
@@ -39,7 +39,7 @@ static void put_doubts(FILE *to, const json_t *doubts, int notes) {
 
 void report_worth(FILE *to, const report *r) {
     const json_t *doubts = r->common->doubts;
-    report_begin_section(to, "known", "What is and is not known at this size");
+    report_begin_section(to, "known", "How reliable is this at this size?");
     fputs("<ul>\n", to);
     put_doubts(to, doubts, 1);
     spectrum_worth(to, r->part[REPORT_SPECTRUM].object);

@@ -29,7 +29,7 @@ static const cli_option common_options[] = {
 
 static const cli_option team_options[] = {
     {"checkpoint", 0, OPT_STRING, COMMON(checkpoint), "DIR",
-     "keep what is computed in DIR, and go on from what is there", .aside = 1, .tool_only = 1},
+     "store results in DIR, and continue from stored ones", .aside = 1, .tool_only = 1},
     {0},
 };
 
@@ -54,7 +54,7 @@ static const cli_option input_options[] = {
     {"nan",         0, OPT_CHOICE, COMMON(nan),         "WHAT",
      "missing values: error, omit-rows, omit-cols, ragged-trials, pairwise", cli_nan_policies},
     {"fill",        0, OPT_LIST,   COMMON(fill),        "VALUE",
-     "this value means missing, too, such as -999; several between commas"},
+     "this value also means missing, such as -999; several between commas"},
     {0},
 };
 /* clang-format on */

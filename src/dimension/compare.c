@@ -221,7 +221,7 @@ static kspec_status make_blocks(job *j, const ks_trials_given given[2], kspec_er
     kspec_compare_opts *o = &j->o;
     const int shared = o->paired == KSPEC_PAIRED_ROWS;
     if (shared && o->other_row_groups)
-        return ks_fail(err, KSPEC_E_ARG, "paired by rows, the groups of the first matrix are those of both");
+        return ks_fail(err, KSPEC_E_ARG, "paired by rows, the groups of the first matrix apply to both");
     j->block[0] = j->block[1] = o->block;
     kspec_status st =
         ks_block_labels(&j->block[0], &o->row_groups, &given[0],

@@ -117,7 +117,8 @@ int main(int argc, char **argv) {
     if (argc == 4 && sandbox_is_called(KS_CHILD_FD))
         shared = mmap(NULL, KS_CHILD_DATA, PROT_READ | PROT_WRITE, MAP_SHARED, KS_CHILD_FD, 0);
     if (!shared || shared == MAP_FAILED) {
-        fprintf(stderr, "kspec runs %s to read HDF5 and MATLAB files; it does nothing by itself\n", argv[0]);
+        fprintf(stderr, "kspec runs %s to read HDF5 and MATLAB files; it is not meant to be run by hand\n",
+                argv[0]);
         return 2;
     }
     const char *path = argv[1], *key = argv[2];

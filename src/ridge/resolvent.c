@@ -202,7 +202,7 @@ kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridg
             bad - 1);
     if (bad)
         return ks_fail(err, KSPEC_E_NUMERIC,
-                       "lambda %g is lost in rounding beside the kernel: row %zu (from 0)", sys->ridge,
+                       "lambda %g is lost in rounding next to the kernel: row %zu (from 0)", sys->ridge,
                        bad - 1);
     st = r->on_device ? ks_ridge_device_sums(r, run, second, sum, err) : sum_tiles(r, run, second, sum, err);
     if (st) return st;
