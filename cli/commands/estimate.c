@@ -39,7 +39,7 @@ static const cli_option options[] = {
     {"no-stderr",     0, OPT_FLAG,   ARG(no_stderr),     NULL, "no error bars"},
     {"leave-one-out", 0, OPT_FLAG,   ARG(leave_one_out), NULL,
      "in the JSON object, the estimates without each index of each axis"},
-    {"explain",       0, OPT_FLAG,   ARG(explain),       NULL, "the plan: which sums and products kspec computes"},
+    {"explain",       0, OPT_FLAG,   ARG(explain),       NULL, "the plan: its sums and matrix products"},
     CLI_DEVICE_OPTION(ARG),
     {0},
 };
