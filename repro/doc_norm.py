@@ -54,11 +54,12 @@ def methods():
     """every method in the paper's settings and in others"""
     rows = []
     for name, data, n in SETS:
-        for scale in ("standardize", "minmax"):
-            for sigma in (data.sigma, 1):
+        for scale, option in (("standardize", {"standardize": True}), ("minmax", {"minmax": True}),
+                              ("unit rows", {"unit": "rows"}), ("unit columns", {"unit": "cols"})):
+            for sigma in (data.sigma, 1) if "unit" not in option else (data.sigma,):
                 r = norm(data, method="eigen,power,rff-power,nystrom,rff-nystrom,rff-debiased", sigma=sigma,
                          features=data.features, sample=round(0.8 * n), sample_first=True, updates=5,
-                         repeat=20, **{scale: True})
+                         repeat=20, **option)
                 eigen, rff, debiased = r["eigen"]["value"], r["rff-power"], r["rff-debiased"]
                 rows.append([name, scale, sigma, data.features, f"{eigen:.4f}", f"{r['power']['value']:.4f}",
                              with_spread(rff), f"{rff['value'] / eigen:.2f}", f"{r['nystrom']['value']:.4g}",

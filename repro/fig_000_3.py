@@ -86,14 +86,17 @@ def from_true_moments(d):
 
 
 ideal = {d: from_true_moments(d) for d in (50, 100)}
+plain = recover(rff, 100, ["--estimator", OURS, "--side", "given", *PLAIN])
+doubled = mean([error(r["eigenvalues"][:50], right) for r in plain])
 figure.claim("right: “the largest d = 50 eigenvalues are accurately recovered using our estimator” (error "
              "below 0.1)",
              shown(errors_r, [OURS]), mean(errors_r[OURS]) < 0.1,
-             f"even the true ten moments give an error of {ideal[50]:.2f}: 50 quantiles must hold the whole "
-             f"trace, of which the first 50 eigenvalues have {sum(right):.2f}; the rest is the noise of a "
-             "20 × 20 matrix")
-figure.expect("right: the true ten moments, d = 50, leave an error of at least half of ours",
-              f"{ideal[50]:.3f}", ideal[50] > mean(errors_r[OURS]) / 2)
+             f"the noise of a 20 × 20 matrix: with twice the d the true ten moments leave an error of only "
+             f"{ideal[100]:.2f}, but the estimated ones still {doubled:.2f} (with d = 50, where 50 quantiles "
+             f"must hold the whole trace, the true ones leave {ideal[50]:.2f})")
+figure.expect("right: twice the d removes most of the error from true moments, but not from estimated ones",
+              f"{ideal[50]:.3f} to {ideal[100]:.3f}, {mean(errors_r[OURS]):.3f} to {doubled:.3f}",
+              ideal[100] < ideal[50] / 2 and doubled > 0.8 * mean(errors_r[OURS]))
 figure.claim("right: “whereas other methods fail”", shown(errors_r, (*KV, "SVD")),
              all(beyond(errors_r, e) > LIMIT for e in (*KV, "SVD")))
 figure.claim("right: “sensitive to the choice of parameters d and T”: twice the d, from the true moments",

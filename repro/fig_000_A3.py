@@ -2,9 +2,9 @@
 """Figure A3: moments of the hidden layer of networks 1024 wide while they learn: unbiased from all neurons,
 unbiased and naive from 128 of them. Each matrix is divided by its own root mean square.
 
-“The two estimates match” is taken as: z (paper000_learn.py) of their difference within LIMIT, at any epoch
-and order. “For the naive estimator, the mean value falls outside the confidence interval” is taken as:
-outside the middle half of the unbiased estimates from 128 neurons."""
+“The two estimates match very closely” is taken as: at every epoch and order the mean difference is below 5%,
+or within LIMIT in z (paper000_learn.py). “For the naive estimator, the mean value falls outside the
+confidence interval” is taken as: outside the middle half of the unbiased estimates from 128 neurons."""
 from harness import Figure, mean, quantile, standard_error
 from paper000 import LIMIT, PAPER
 from paper000_learn import ORDERS, PIXELS, SUBSAMPLE, Training, files, paired
@@ -23,7 +23,8 @@ for pixels, how in PIXELS.items():
             d = [(b - a) / a for a, b in zip(every, part)]
             cases.append((paired(d), mean(d), n, t.epochs[at]))
             outside += not quantile(part, 0.25) <= mean(naive) <= quantile(part, 0.75)
-    z, d, n, epoch = max(cases, key=lambda c: abs(c[0]))
+    apart = [c for c in cases if abs(c[0]) > LIMIT and abs(c[1]) > 0.05]
+    z, d, n, epoch = max(apart or cases, key=lambda c: abs(c[1]))
     m2 = mean(t.values(N, "unbiased", 2, t.last))
     reasons = [None, None]
     if pixels == "255":  # where the claims are known not to hold
@@ -32,7 +33,9 @@ for pixels, how in PIXELS.items():
             f"networks differ by more than the bias: m(2), mostly one squared eigenvalue, is {m2:.2f} of its "
             "largest possible value"]
     figure.claim(f"{how}: “in every epoch, these two estimates match very closely”",
-                 f"furthest: n = {n}, epoch {epoch}, {d:+.1%} (z = {z:+.1f})", abs(z) < LIMIT, reasons[0])
+                 f"furthest: n = {n}, epoch {epoch}, {d:+.1%} (z = {z:+.1f})"
+                 + (f"; apart at {len(apart)} of {len(cases)} epochs and orders" if apart else ""),
+                 not apart, reasons[0])
     figure.claim(f"{how}: naive from 128 neurons “falls outside the confidence interval”",
                  f"at {outside} of {len(cases)} epochs and orders", outside == len(cases), reasons[1])
 

@@ -30,8 +30,8 @@ for case in CASES:
                      f"{span(ratios)} times the norm", close(ratios), REASONS.get((*case, m)))
     own = [mean(v["nystrom"]) / norm for _, norm, v in results[case]]
     lower = sum(r < 1 for r in own)
-    figure.judge(case, "nystrom is slightly lower than the norm (at every n)", f"at {lower} of {len(own)} n",
-                 lower == len(own),
+    figure.judge(case, "nystrom is slightly lower than the norm (at most of the n)",
+                 f"at {lower} of {len(own)} n", 2 * lower > len(own),
                  "it depends on which rows come first; random rows are not lower on average (2ef)")
     features = [mean([a / b for a, b in zip(v["rff-nystrom"], v["rff-power"])]) for _, _, v in results[case]]
     apart = [b / a for a, b in zip(own, features)]

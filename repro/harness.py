@@ -177,8 +177,8 @@ class Figure(Runs):
     # ---- claims ----
 
     def claim(self, text, number, holds, differs=None):
-        """A claim of the paper; differs: why it does not hold, where that is known"""
-        self._judge("claim", text, number, bool(holds), differs)
+        """A claim of the paper; holds: None where that cannot be told; differs: why not, where that is known"""
+        self._judge("claim", text, number, None if holds is None else bool(holds), differs)
 
     def expect(self, text, number, holds):
         """Our own statement, which must hold: it backs a reason, or is the claim as we read it"""
@@ -188,7 +188,7 @@ class Figure(Runs):
         reason = None if holds else differs
         self.claims.append({"kind": kind, "text": text, "number": str(number), "holds": holds,
                             "reason": reason})
-        word = "ok" if holds else "differs" if differs else "FAILED"
+        word = "ok" if holds else "FAILED" if not differs else "unknown" if holds is None else "differs"
         print(f"{self.name}: {word:8}{text}: {number}" + (f" ({reason})" if reason else ""), flush=True)
 
     # ---- pictures and the end ----

@@ -14,23 +14,48 @@ import re
 import shutil
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-INTRODUCTION = """\
-# Every figure of the four papers
+TITLE = "# Every figure of the four papers"
+EXPLANATION = """\
+## How to read this page
+
+Each row of the table is a figure, or some panels of one. A script in `repro/` runs `kspec`, draws the figure
+and checks in numbers what the paper says about it. The sections below list every claim with our number.
+
+- **reproduced**: every claim holds.
+- **under a reading**: the paper leaves a setting open, and every claim holds under one choice of it. A claim
+  is tried under each choice and counts once. We worked from the papers' text, not from the authors' programs,
+  so no choice is confirmed.
+- **in part**: some claim does not hold, whatever the reading. Its row says why, as far as we know.
+- A claim **cannot be told** where our measurement is not precise enough to confirm or refute it.
+
+Words such as “very close” or “roughly linear” need a number to be checked. We chose these numbers; the head of
+each script states them. Another choice can change a verdict, so read the number as well as the word. Lines
+marked *ours* are statements of this project. They must hold, or the script fails; they do not count as claims.
+
+The readings:
+
+- *as printed*, *unit rows*, *unit columns*, *min–max, σ = 1* (paper on Gram norms): the text says “all features
+  standardized” and gives σ. We read this as z-scores, as rows of length 1, and as columns of length 1, each
+  with the printed σ; and as columns scaled to 0 … 1 with σ = 1, the only σ for which its w ~ N(0, I) is right.
+- *images centred, mean |x|² = 1* and *pixels/255* (paper on spectral moments, networks): the text does not say
+  how it scales pixels.
+- *negative estimates dropped* and *every estimate counted* (the same paper): a negative estimate has no real
+  square root.
+- *row and col as defined* and *row and col exchanged* (the same paper): the text says of one estimator both
+  that it stays biased and that it converges.
+
+## How to run it
 
 `make repro` runs every figure in a quick version: smaller sizes and fewer draws, about five minutes on two
 quiet cores. `make repro-full` runs them at the papers' sizes: hours, but an interrupted run continues where
 it stopped. `make repro-docs` writes this page. `python3 repro/run.py 000-A1b` runs one figure, with `--full`
-at the paper's size. Under `mpirun` or `srun` the ranks share the commands out (docs/explanation/scale.md).
-
-Each figure has a script in `repro/`, or a row of a script's table. It runs `kspec`, draws the figure, and
-checks in numbers what the paper says about it. Some papers leave a setting open. Then a claim is tried under
-each reading, and counts once. *Reproduced*: every claim holds under every reading. *Depends on the reading*:
-every claim holds under some reading. *Differs*: some claim holds under none. Lines marked “ours” are
-statements of this project, which must hold. None of the readings can be confirmed: the papers do not publish
-their programs."""
+at the paper's size. Under `mpirun` or `srun` the ranks share the commands out (docs/explanation/scale.md). The
+29 networks of each width of Figures 4, A3 and A4 are trained on a GPU by `repro/networks.py`."""
+SHORT = {"000": "spectral moments", "001": "Gram norm", "002": "random features",
+         "003": "weighted least squares"}
 # What a paper leaves open, as the claims name it
-READINGS = re.compile(r"(?:, )?(as printed|min–max, σ = 1|unit rows|unit columns"
-                      r"|images centred, mean \|x\|² = 1"
+READINGS = re.compile(r"(?:, )?(row and col as defined|row and col exchanged"
+                      r"|as printed|min–max, σ = 1|unit rows|unit columns|images centred, mean \|x\|² = 1"
                       r"|pixels/255|negative estimates dropped|every estimate counted)(?:: )?")
 
 
@@ -52,88 +77,126 @@ def head(*cells):
     return row(*cells) + "\n|" + "---|" * len(cells)
 
 
-def claims_of(r):
-    return [c for c in r["claims"] if c["kind"] == "claim"]
-
-
 def distinct(r):
-    """The claims of a figure: for each its text without the reading, and whether it holds, by reading"""
+    """The claims of a figure: for each its text without the reading, and by reading the claim"""
     claims = {}
-    for c in claims_of(r):
-        reading = ", ".join(READINGS.findall(c["text"])) or "as stated"
-        claims.setdefault(READINGS.sub(": ", c["text"]).removeprefix(": "), {})[reading] = c["holds"]
+    for c in r["claims"]:
+        if c["kind"] == "claim":
+            reading = ", ".join(READINGS.findall(c["text"]))
+            claims.setdefault(READINGS.sub(": ", c["text"]).removeprefix(": "), {})[reading] = c
     return claims
 
 
+def outcome(by_reading):
+    """Of a claim: every (it holds under every reading), some, none, or undecided"""
+    holds = [c["holds"] for c in by_reading.values()]
+    if True in holds:
+        return "every" if all(holds) else "some"
+    return "undecided" if None in holds else "none"
+
+
+def by_reading(r):
+    """For each reading whether each claim holds that was tried under it or needs none"""
+    claims = [{reading: c["holds"] for reading, c in tried.items()} for tried in distinct(r).values()]
+    names = [reading for tried in claims for reading in tried if reading]
+    return {n: [tried.get(n, tried.get("")) for tried in claims if n in tried or "" in tried]
+            for n in dict.fromkeys(names or [""])}
+
+
 def verdict(r):
-    if r["verdict"] not in ("reproduced", "differs") or not claims_of(r):
-        return r["verdict"]
-    by_claim = [set(holds.values()) for holds in distinct(r).values()]
-    return ("reproduced" if all(s == {True} for s in by_claim)
-            else "depends on the reading" if all(True in s for s in by_claim) else "differs")
+    """(in a word, with what stands behind it). One reading must serve all claims of a figure"""
+    if r["verdict"] not in ("reproduced", "differs") or not distinct(r):
+        return r["verdict"], r["verdict"]
+    tried = by_reading(r)
+    best = max(tried.values(), key=lambda held: (False not in held, held.count(True) / len(held)))
+    word = ("in part" if False in best else
+            "under a reading" if any(False in held for held in tried.values()) else "reproduced")
+    more = f": {best.count(True)} of {len(best)} claims" if word == "in part" else ""
+    if None in best:
+        more += f", {best.count(None)} cannot be told"
+    if len(tried) > 1:
+        more += "".join(f"<br>{n}: {held.count(True)} of {len(held)}" for n, held in tried.items())
+    return word, f"**{word}**{more}"
 
 
-def best_readings(r):
-    """The share of the claims that hold under each reading, where there are several"""
-    count = {}
-    for holds in distinct(r).values():
-        for reading, held in holds.items():
-            count.setdefault(reading, []).append(held)
-    if len(count) < 2:
-        return ""
-    return "; ".join(f"{reading}: {sum(held)} of {len(held)}" for reading, held in count.items())
+def totals(results):
+    words = [verdict(r)[0] for r in results]
+    order = ["reproduced", "under a reading", "in part"]
+    counts = [f"{words.count(w)} {w}" for w in [*order, *sorted(set(words) - {*order})] if w in words]
+    claims = [outcome(c) for r in results for c in distinct(r).values()]
+    reduced = sum(r["size"] != "full" for r in results)
+    size = ("all at the papers' sizes" if not reduced else
+            f"{len(results) - reduced} at the papers' sizes, {reduced} reduced (marked *quick*)")
+    undecided = f", {claims.count('undecided')} cannot be told" if "undecided" in claims else ""
+    return (f"{len(results)} figures, {size}: {', '.join(counts)}. They make {len(claims)} claims: "
+            f"{claims.count('every')} hold, {claims.count('some')} hold under some reading, "
+            f"{claims.count('none')} under none{undecided}.\n")
 
 
-def link(r):
-    return f"[{r['name']}](#{r['name']}) ({r['size']})"
+def command(r):
+    return f"repro/run.py {'--full ' if r['size'] == 'full' else ''}{r['name']}"
 
 
 def summary(results):
-    """The totals, and a line for each figure: paper, result, command, verdict"""
-    verdicts = [verdict(r) for r in results]
-    counts = sorted(((verdicts.count(v), v) for v in set(verdicts)), reverse=True)
-    claims = [holds for r in results for holds in distinct(r).values()]
-    every, some = sum(all(h.values()) for h in claims), sum(any(h.values()) for h in claims)
-    yield (f"{len(results)} figures (some are pairs of panels): " + ", ".join(f"{v} {n}" for n, v in counts)
-           + f". Of {len(claims)} claims {every} hold under every reading, {some - every} under some, "
-           f"{len(claims) - some} under none.\n")
-    yield head("paper", "result", "command", "verdict", "claims: hold / hold under some reading / all",
-               "by reading")
-    for r, v in zip(results, verdicts):
-        found = distinct(r).values()
-        run = f"`repro/run.py {'--full ' if r['size'] == 'full' else ''}{r['name']}`"
-        pictures = " ".join(f"[{i}](images/repro/{p})" for i, p in enumerate(r["pictures"], 1))
-        yield row(f"[{r['name']}](#{r['name']})", f"{r['title']} {pictures}", f"{run} ({r['size']})", v,
-                  f"{sum(all(h.values()) for h in found)} / {sum(any(h.values()) for h in found)} / "
-                  f"{len(found)}", best_readings(r))
+    """A line for each figure: paper, result, command, verdict"""
+    yield head("paper", "result", "command", "verdict")
+    for r in results:
+        quick = "" if r["size"] == "full" else f" ({r['size']})"
+        yield row(SHORT.get(r["name"][:3], r["paper"]), f"[{r['name']}](#{r['name']}){quick} {r['title']}",
+                  f"`{command(r)}`", verdict(r)[1])
 
 
-def claim_tables(results):
-    """A table for each paper, with a line for each claim"""
+def word(c):
+    return {True: "holds", False: "does not hold", None: "cannot be told"}[c["holds"]]
+
+
+def section(r):
+    """A figure: its verdict, claims, statements of ours and pictures"""
+    yield f"\n### {r['name']}\n\n{r['title']}. {verdict(r)[1].replace('<br>', '; ')}.\n"
+    if not r["claims"]:
+        yield f"{r['reason']}.\n"
+        return
+    claims = distinct(r)
+    open_settings = any(reading for c in claims.values() for reading in c)
+    columns = ["the paper's claim", *["reading"] * open_settings, "our number", "verdict"]
+    yield head(*columns)
+    for text, by_reading in claims.items():
+        for reading, c in by_reading.items():
+            found = f"**{word(c)}**: {c['reason']}" if c["reason"] else word(c)
+            yield row(text, *[reading] * open_settings, c["number"], found)
+            text = ""
+    for c in r["claims"]:
+        if c["kind"] == "ours":
+            yield row(f"*ours:* {c['text']}", *[""] * open_settings, c["number"], "" if c["holds"] else "failed")
+    yield ""
+    yield from (f"![{r['title']}](images/repro/{p})" for p in r["pictures"])
+    ran = f"`{command(r)}`"
+    if r["commands"]:
+        count = r["command_count"]
+        ran += f": {count} command{'s, the first' * (count > 1)} `{r['commands'][0]}`"
+    yield f"\n{ran}."
+
+
+def sections(results):
     paper = None
     for r in results:
         if r["paper"] != paper:
             paper = r["paper"]
-            yield f"\n## {paper}\n\n" + head("figure", "the paper's claim", "our number", "verdict", "reason")
-        first = f"{link(r)}<br>**{verdict(r)}**"
-        if not r["claims"]:
-            yield row(first, r["title"], "", r["verdict"], r["reason"])
-        for c in r["claims"]:
-            ours = c["kind"] == "ours"
-            found = "differs" if c["reason"] else "failed" if not c["holds"] else "" if ours else "holds"
-            yield row(first, ("ours: " if ours else "") + c["text"], c["number"], found, c["reason"] or "")
-            first = ""
+            yield f"\n## {paper}"
+            yield from all_readings([q for q in results if q["paper"] == paper])
+        yield from section(r)
 
 
-def picture_sections(results):
-    yield "\n## Pictures"
+def all_readings(results):
+    """Over the figures of a paper for which a reading matters: how many claims hold under it"""
+    count = {}
     for r in results:
-        command = f"`repro/run.py {'--full ' if r['size'] == 'full' else ''}{r['name']}`"
-        if r["commands"]:
-            count = r["command_count"]
-            command += f": {count} command{'s, the first' * (count > 1)} `{r['commands'][0]}`"
-        yield f"\n### {r['name']}\n\n{r['title']}. {command}.\n"
-        yield from (f"![{r['title']}](images/repro/{p})" for p in r["pictures"])
+        for reading, held in by_reading(r).items():
+            if reading:
+                count.setdefault(reading, []).extend(held)
+    if count:
+        yield "\nOver all figures that a reading concerns, these claims hold: " + ", ".join(
+            f"{reading} {held.count(True)} of {len(held)}" for reading, held in count.items()) + "."
 
 
 def main():
@@ -154,7 +217,7 @@ def main():
             if figure.exists():
                 shutil.copyfile(figure, images / figure.name)
     page = folder / "reproduction.md"
-    parts = [INTRODUCTION, "", *summary(results), *claim_tables(results), *picture_sections(results)]
+    parts = [TITLE, "", totals(results), *summary(results), "", EXPLANATION, *sections(results)]
     page.write_text("\n".join(parts) + "\n")
     if args.docs:
         stored.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")

@@ -34,8 +34,29 @@ cat >results/quick/000-9z.json <<'END'
  "claims": [{"kind": "claim", "text": "so it is", "number": "1", "holds": true, "reason": null}],
  "pictures": ["000-9z.svg"], "commands": ["kspec config"], "command_count": 1, "seconds": 1}
 END
+rm tree/house/repro/results.json  # the page is then of the results here alone
+# a claim counts once: under a reading where one reading serves all, in part where none does
+claims() { # name, holds of two claims under two readings, as JSON
+    cat >results/quick/$1.json <<END
+{"name": "$1", "paper": "A paper", "title": "A figure", "size": "full", "verdict": "differs", "reason": null,
+ "claims": [{"kind": "claim", "text": "unit rows: so", "number": "1", "holds": $2, "reason": "why"},
+            {"kind": "claim", "text": "unit columns: so", "number": "1", "holds": $3, "reason": "why"},
+            {"kind": "claim", "text": "unit rows: too", "number": "1", "holds": $4, "reason": "why"},
+            {"kind": "claim", "text": "unit columns: too", "number": "1", "holds": $5, "reason": "why"}],
+ "pictures": [], "commands": [], "command_count": 0, "seconds": 1}
+END
+}
+claims 000-9a true false true false
+claims 000-9b true false false true
+claims 000-9c true true null null
 expect "the page is made" "$python" tree/house/repro/report.py --out results --docs tree/house/docs
 expect "it has the figure" grep -qF '[000-9z](#000-9z) (quick)' tree/house/docs/reproduction.md
+expect_line() { expect "$1" grep -qF "$1" tree/house/docs/reproduction.md; }
+expect_line '**under a reading**<br>unit rows: 2 of 2<br>unit columns: 0 of 2 |'
+expect_line '**in part**: 1 of 2 claims<br>unit rows: 1 of 2<br>unit columns: 1 of 2 |'
+expect_line '**reproduced**, 1 cannot be told<br>unit rows: 1 of 2<br>unit columns: 1 of 2 |'
+expect_line '4 figures, 3 at the papers'"'"' sizes, 1 reduced (marked *quick*): 2 reproduced, 1 under a reading, 1 in part.'
+expect_line '7 claims: 2 hold, 4 hold under some reading, 0 under none, 1 cannot be told.'
 for name in svg figure.json; do
     expect "its $name" cmp -s results/quick/000-9z.$name tree/house/docs/images/repro/000-9z.$name
 done
