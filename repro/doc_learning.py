@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """The tables of docs/measurements/learning.md: repro/doc_learning.py [TABLE...]
 
-They stand on the full runs of Figures 000-4, A3 and A4: all widths, 5 seeds, 120 epochs, measured every 4,
-half an hour for each scaling of pixels on two cores. What `make repro-full` has computed is not computed
-again; checkpoints let an interrupted run continue.
+They stand on the full runs of Figures 000-4, A3 and A4: the networks of OUT/full/networks.json, which
+repro/networks.py makes on a GPU, or 5 of each width, which `make repro-full` trains.
 """
 import json
 import functools
@@ -23,11 +22,6 @@ trained = functools.cache(lambda pixels: Training(page, pixels))
 def values(pixels, width, key, n, epoch):
     t = trained(pixels)
     return t.values(width, key, n, t.epochs.index(epoch))
-
-
-def both(table):
-    """The lines of table(pixels) for both scalings"""
-    return [line for pixels, how in PIXELS.items() for line in (f"{how}:", "", *table(pixels), "")]
 
 
 def _figure_4(pixels):
@@ -85,57 +79,34 @@ def spreads_255():
 
 
 @page.table
-def by_width():
-    """moments by width, mean ± standard error over seeds; in brackets the mean error bar of one network"""
-    def cells(pixels, width, n, epoch):
-        naive, unbiased, bar = (values(pixels, width, key, n, epoch)
-                                for key in ("naive", "unbiased", "stderr"))
-        return f"{mean(naive):.4g}", f"{with_error(unbiased)} ({mean(bar):.1g})"
+def behind_unit():
+    """unbiased moments while the networks learn, as a share of those of width 1024, centred pixels"""
+    panels = _figure_4("unit")
+    epochs = (0, 4, 8, 12, 20, 40, 60, 80, 120)
 
-    def table(pixels):
-        head = ["width", *(f"{what}, epoch {e}" for e in SHOWN for what in ("naive", "unbiased"))]
-        for n in ORDERS:
-            rows = [[width, *(c for epoch in SHOWN for c in cells(pixels, width, n, epoch))]
-                    for width in WIDTHS]
-            yield from (f"m({n}):", "", *markdown(head, rows), "")
-    return both(table)
+    def share(n, k, epoch):
+        at = panels[f"unbiased, n = {n}"][k]["x"].index(epoch)
+        return f"{panels[f'unbiased, n = {n}'][k]['y'][at] / panels[f'unbiased, n = {n}'][-1]['y'][at]:.2f}"
+    return markdown(["n", "width", *(f"epoch {e}" for e in epochs)],
+                    [[n, width, *(share(n, k, e) for e in epochs)]
+                     for n in (2, 4) for k, width in enumerate(WIDTHS[:-1])])
 
 
 @page.table
-def agreement():
-    """the spread over widths, (largest − smallest)/mean of the means over seeds; chi squared has 5 degrees of
-    freedom"""
-    def cells(pixels, key, n, epoch):
-        x = [values(pixels, width, key, n, epoch) for width in WIDTHS]
-        m, se = [mean(v) for v in x], [standard_error(v) for v in x]
-        centre = sum(a / s**2 for a, s in zip(m, se)) / sum(1 / s**2 for s in se)
-        chi2 = sum(((a - centre) / s) ** 2 for a, s in zip(m, se))
-        return f"{100 * (max(m) - min(m)) / mean(m):.0f}%", f"{chi2:.0f}"
-
-    def table(pixels):
-        rows = [[n, epoch, *cells(pixels, "naive", n, epoch), *cells(pixels, "unbiased", n, epoch)]
-                for n in ORDERS for epoch in SHOWN]
-        head = ["n", "epoch", "naive: spread", "chi squared", "unbiased: spread", "chi squared"]
-        return markdown(head, rows)
-    return both(table)
-
-
-@page.table
-def partial():
-    """128 of 1024 neurons, all of them, and networks of 128: mean ± standard error over seeds"""
-    def table(pixels):
-        columns = [(f"{kind}: {which}", width, kind + part) for kind in ("naive", "unbiased")
-                   for which, width, part in (("all of 1024", 1024, ""), ("128 of 1024", 1024, "_subsample"),
-                                              ("128 of 128", 128, ""))]
-        rows = [[n, epoch, *(with_error(values(pixels, width, key, n, epoch)) for _, width, key in columns)]
-                for n in ORDERS for epoch in SHOWN]
-        return markdown(["n", "epoch", *(name for name, _, _ in columns)], rows)
-    return both(table)
+def partial_unit():
+    """128 of 1024 neurons, all of them, and networks of 128, centred pixels: mean ± standard error over
+    networks"""
+    columns = [(f"{kind}: {which}", width, kind + part) for kind in ("naive", "unbiased")
+               for which, width, part in (("all of 1024", 1024, ""), ("128 of 1024", 1024, "_subsample"),
+                                          ("128 of 128", 128, ""))]
+    rows = [[n, epoch, *(with_error(values("unit", width, key, n, epoch)) for _, width, key in columns)]
+            for n in ORDERS for epoch in SHOWN]
+    return markdown(["n", "epoch", *(name for name, _, _ in columns)], rows)
 
 
 @page.table
 def error_bars():
-    """128 of 1024 neurons less all of them, in error bars of the 128; centred pixels, epochs 0, 20, … 120"""
+    """128 of 1024 neurons less all of them, in error bars of the 128; centred pixels, epochs 0, 20 … 120"""
     t = trained("unit")
     runs = [[e for e in run if e["epoch"] % 20 == 0] for run in t.runs[1024]]
     rows = []
@@ -195,12 +166,23 @@ def subsamples():
 
 @page.table
 def learning():
-    """loss and accuracy after 120 epochs, mean ± standard error over seeds"""
-    def table(pixels):
-        rows = [[width, *(with_error([run[-1][key] for run in trained(pixels).runs[width]])
-                          for key in ("loss", "accuracy", "test_accuracy"))] for width in WIDTHS]
-        return markdown(["width", "loss", "training accuracy", "test accuracy"], rows)
-    return both(table)
+    """loss and accuracy at the end, mean ± standard error over networks"""
+    def of(pixels, width, key):
+        return with_error([run[-1][key] for run in trained(pixels).runs[width]])
+    return markdown(["pixels", "width", "loss", "training accuracy", "test accuracy"],
+                    [[PIXELS[pixels], width, *(of(pixels, width, key)
+                                               for key in ("loss", "accuracy", "test_accuracy"))]
+                     for pixels in PIXELS for width in WIDTHS])
+
+
+@page.table
+def ratio_255():
+    """m(n)/m(1)^n before training, pixels/255, where all widths have the same kernel: as the figures have it,
+    and with the jackknife's correction of its bias"""
+    rows = [[n, width, with_error(values("255", width, "unbiased", n, 0)),
+             with_error(values("255", width, "unbiased_scale_free", n, 0))]
+            for n in ORDERS for width in WIDTHS]
+    return markdown(["n", "width", "unbiased", "corrected"], rows)
 
 
 def sgemm_seconds(*shapes):
