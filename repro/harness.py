@@ -177,7 +177,7 @@ class Figure(Runs):
     # ---- claims ----
 
     def claim(self, text, number, holds, differs=None):
-        """A claim of the paper; holds: None where that cannot be told; differs: why not, where that is known"""
+        """A claim of the paper; holds: None where that cannot be told; differs: why not, if that is known"""
         self._judge("claim", text, number, None if holds is None else bool(holds), differs)
 
     def expect(self, text, number, holds):

@@ -191,8 +191,8 @@ class Measuring:
 
 
 def plan(a, epoch, measuring):
-    """(every, epochs): measured less often, then fewer epochs, where all would take longer than the limit; the
-    widest width takes 0.4 of it"""
+    """(every, epochs): measured less often, then fewer epochs, where all would take longer than the limit;
+    the widest width takes 0.4 of it"""
     for every in (a.every, 20):
         fits = int((a.limit / 2.5 - measuring) / (epoch + measuring / every))
         if fits >= a.epochs:

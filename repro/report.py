@@ -18,29 +18,32 @@ TITLE = "# Every figure of the four papers"
 EXPLANATION = """\
 ## How to read this page
 
-Each row of the table is a figure, or some panels of one. A script in `repro/` runs `kspec`, draws the figure
-and checks in numbers what the paper says about it. The sections below list every claim with our number.
+Each row of the table is a figure, or some panels of one. A script in `repro/` runs `kspec`, draws the
+figure and checks in numbers what the paper says about it. The sections below list every claim with our
+number.
 
 - **reproduced**: every claim holds.
-- **under a reading**: the paper leaves a setting open, and every claim holds under one choice of it. A claim
-  is tried under each choice and counts once. We worked from the papers' text, not from the authors' programs,
-  so no choice is confirmed.
+- **under a reading**: the paper leaves a setting open, and every claim holds under one choice of it. A
+  claim is tried under each choice and counts once. We worked from the papers' text, not from the authors'
+  programs, so no choice is confirmed.
 - **in part**: some claim does not hold, whatever the reading. Its row says why, as far as we know.
 - A claim **cannot be told** where our measurement is not precise enough to confirm or refute it.
 
-Words such as “very close” or “roughly linear” need a number to be checked. We chose these numbers; the head of
-each script states them. Another choice can change a verdict, so read the number as well as the word. Lines
-marked *ours* are statements of this project. They must hold, or the script fails; they do not count as claims.
+Words such as “very close” or “roughly linear” need a number to be checked. We chose these numbers; the head
+of each script states them. Another choice can change a verdict, so read the number as well as the word.
+Lines marked *ours* are statements of this project. They must hold, or the script fails; they do not count
+as claims.
 
 The readings:
 
-- *as printed*, *unit rows*, *unit columns*, *min–max, σ = 1* (paper on Gram norms): the text says “all features
-  standardized” and gives σ. We read this as z-scores, as rows of length 1, and as columns of length 1, each
-  with the printed σ; and as columns scaled to 0 … 1 with σ = 1, the only σ for which its w ~ N(0, I) is right.
-- *images centred, mean |x|² = 1* and *pixels/255* (paper on spectral moments, networks): the text does not say
-  how it scales pixels.
-- *negative estimates dropped* and *every estimate counted* (the same paper): a negative estimate has no real
-  square root.
+- *as printed*, *unit rows*, *unit columns*, *min–max, σ = 1* (paper on Gram norms): the text says “all
+  features standardized” and gives σ. We read this as z-scores, as rows of length 1, and as columns of
+  length 1, each with the printed σ; and as columns scaled to 0 … 1 with σ = 1, the only σ for which its w ~
+  N(0, I) is right.
+- *images centred, mean |x|² = 1* and *pixels/255* (paper on spectral moments, networks): the text does not
+  say how it scales pixels.
+- *negative estimates dropped* and *every estimate counted* (the same paper): a negative estimate has no
+  real square root.
 - *row and col as defined* and *row and col exchanged* (the same paper): the text says of one estimator both
   that it stays biased and that it converges.
 
@@ -48,9 +51,10 @@ The readings:
 
 `make repro` runs every figure in a quick version: smaller sizes and fewer draws, about five minutes on two
 quiet cores. `make repro-full` runs them at the papers' sizes: hours, but an interrupted run continues where
-it stopped. `make repro-docs` writes this page. `python3 repro/run.py 000-A1b` runs one figure, with `--full`
-at the paper's size. Under `mpirun` or `srun` the ranks share the commands out (docs/explanation/scale.md). The
-29 networks of each width of Figures 4, A3 and A4 are trained on a GPU by `repro/networks.py`."""
+it stopped. `make repro-docs` writes this page. `python3 repro/run.py 000-A1b` runs one figure, with
+`--full` at the paper's size. Under `mpirun` or `srun` the ranks share the commands out
+(docs/explanation/scale.md). The 29 networks of each width of Figures 4, A3 and A4 are trained on a GPU by
+`repro/networks.py`."""
 SHORT = {"000": "spectral moments", "001": "Gram norm", "002": "random features",
          "003": "weighted least squares"}
 # What a paper leaves open, as the claims name it
@@ -167,7 +171,8 @@ def section(r):
             text = ""
     for c in r["claims"]:
         if c["kind"] == "ours":
-            yield row(f"*ours:* {c['text']}", *[""] * open_settings, c["number"], "" if c["holds"] else "failed")
+            yield row(f"*ours:* {c['text']}", *[""] * open_settings, c["number"],
+                      "" if c["holds"] else "failed")
     yield ""
     yield from (f"![{r['title']}](images/repro/{p})" for p in r["pictures"])
     ran = f"`{command(r)}`"
