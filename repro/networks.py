@@ -3,7 +3,8 @@
 
 `kspec learn` trains on the processor: 29 networks of six widths under two scalings of pixels are 14 hours of
 one core. Here all networks of a width learn side by side on a GPU, in minutes. Network, loss, Adam and first
-weights are those of docs/learning.md; the random numbers are others. kspec measures the hidden layers.
+weights are those of docs/explanation/learning.md; the random numbers are others. kspec measures the hidden
+layers.
 
 FILE is JSON: for each scaling the runs in the form of `kspec learn`. `repro/run.py --full 000-4` reads it in
 place of training where it lies at OUT/full/networks.json. Beside what `kspec learn` gives it has, every 20
