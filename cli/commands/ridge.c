@@ -23,6 +23,10 @@ static const cli_choice activations[] = {
     {"phases", KSPEC_RIDGE_ACTIVATION_PHASES}, {0},
 };
 
+static const cli_choice kernels[] = {
+    {"gaussian", KSPEC_KERNEL_GAUSSIAN}, {"matern", KSPEC_KERNEL_MATERN}, {0},
+};
+
 static const cli_option options[] = {
     {"target",         0, OPT_STRING, ARG(target),         "Y",
      "a column of INPUT by name or number, or a file; several columns are several regressions"},
@@ -42,6 +46,10 @@ static const cli_option options[] = {
      "measure the errors over K draws of the features (default 8 where they are cheap; 0: theory alone)"},
     {"sigma",          0, OPT_SIGMA,  ARG(sigma),          "S|median",
      "bandwidth of the kernel (default 1), or the median distance", median},
+    {"kernel",         0, OPT_CHOICE, ARG(kernel),         "K",
+     "gaussian (the default) or matern, of fourier, phases or cos", kernels},
+    {"nu",             0, OPT_DOUBLE, ARG(nu),             "V",
+     "smoothness of the matern kernel (default 1.5)", .positive = 1},
     {"check",          0, OPT_FLAG,   ARG(check),          NULL,
      "train the recommended model and two others with real draws (8, or --empirical)"},
     {"activation",     0, OPT_CHOICE, ARG(activation),     "F",
@@ -145,6 +153,11 @@ static int check_lists(const ridge_args *a) {
                                          ? "--density needs --features and --lambda"
                                          : "--density is for features of one kernel: of --activation phases, "
                                            "for example");
+    if (a->nu > 0 && !a->kernel) return cli_error(EXIT_USAGE, "--nu is for --kernel matern");
+    if (a->kernel && a->optimize == RIDGE_RECOMMEND)
+        return cli_error(EXIT_USAGE,
+                         "--kernel matern needs --features and --lambda: a recommendation is for the "
+                         "gaussian kernel");
     if (a->intercept && a->center_target == RIDGE_NO)
         return cli_error(EXIT_USAGE, "--intercept and --center-target=no cannot be combined");
     if (a->optimize == RIDGE_RECOMMEND) return check_recommendation(a);
@@ -187,6 +200,8 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
                               .device = (kspec_device)a->device,
                               .activation = (kspec_ridge_activation)a->activation,
                               .slope = a->slope,
+                              .kernel = (kspec_kernel)a->kernel,
+                              .nu = a->nu,
                               .classify = a->label_count > 0,
                               .intercept = a->intercept,
                               .standardize =
@@ -308,6 +323,8 @@ static kspec_status compute(result *r, kspec_error *err) {
 
 /* ---- output ---- */
 
+static const double DEFAULT_NU = 1.5;
+
 static const char *const states[] = {"converged", "floor", "unfinished", "divergent"};
 
 static json_t *point_json(const result *r, size_t k) {
@@ -369,6 +386,8 @@ static json_t *to_json(const void *of) {
                   (json_int_t)(r->measured ? make_opts(r->a).check_draws : 0), "seed",
                   (json_int_t)r->a->common.seed, "points", points, "seconds", r->seconds);
     json_object_set_new(o, "activation", json_string(cli_choice_name(activations, r->a->activation)));
+    json_object_set_new(o, "kernel", json_string(cli_choice_name(kernels, r->a->kernel)));
+    if (r->a->kernel) json_object_set_new(o, "nu", json_real(r->a->nu > 0 ? r->a->nu : DEFAULT_NU));
     json_object_set_new(o, "target_centered", json_boolean(make_opts(r->a).center_target));
     json_object_set_new(o, "intercept", json_boolean(r->a->intercept));
     json_object_set_new(o, "standardized", json_boolean(make_opts(r->a).standardize));
@@ -435,8 +454,10 @@ static void print_table(FILE *f, const void *of) {
     if (r->advice.found) ridge_print_advice(f, &r->advice, a);
     fprintf(f, "%zu training row%s", r->n, cli_s(r->n));
     if (r->nt) fprintf(f, ", %zu test row%s", r->nt, cli_s(r->nt));
-    fprintf(f, " × %zu column%s, %zu target%s, sigma %.4g\n", r->p, cli_s(r->p), r->m, cli_s(r->m),
+    fprintf(f, " × %zu column%s, %zu target%s, sigma %.4g", r->p, cli_s(r->p), r->m, cli_s(r->m),
             kspec_ridge_sigma(r->plan));
+    if (a->kernel) fprintf(f, ", matern kernel of nu %g", a->nu > 0 ? a->nu : DEFAULT_NU);
+    fputc('\n', f);
     if (make_opts(a).center_target) {
         fprintf(f, "predicting the mean of the training targets errs by %.4g in training", r->mean_train_mse);
         if (r->nt) fprintf(f, ", %.4g in testing", r->mean_test_mse);

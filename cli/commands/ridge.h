@@ -18,10 +18,10 @@ typedef struct {
     cli_list classes, features, lambda;
     size_t per_class, test_per_class, empirical;
     int center, scale, solver, optimize, device, standardize, center_target, activation, check, intercept;
-    int density;
+    int density, kernel;
     cli_sigma sigma;
     /* 0: not given */
-    double test_noise, tolerance, cost_limit, test_fraction, slope;
+    double test_noise, tolerance, cost_limit, test_fraction, slope, nu;
     /* set by ridge_read(): the target is a column of INPUT */
     int in_table;
     /* set by ridge_read(), with --classes: the labels, in the order of the columns of one-hot targets */

@@ -34,6 +34,7 @@ const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT] = {
 
     [KS_STREAM_RIDGE]         = {3 * TERA, TERA},
     [KS_STREAM_RIDGE_PHASES]  = {32 * TERA, TERA},
+    [KS_STREAM_RIDGE_SCALES]  = {30 * TERA, TERA},
     [KS_STREAM_TEST_NOISE]    = {UINT64_MAX, 1},
     [KS_STREAM_RIDGE_ROWS]    = {33 * TERA, TERA},
     [KS_STREAM_RIDGE_CLASSES] = {31 * TERA, 1},

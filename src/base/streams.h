@@ -45,12 +45,13 @@ typedef enum {
     KS_STREAM_START,
     KS_STREAM_FEATURE_ORDER,
     /*
-     * ridge: W of draw k, and its phases; noise added to the test rows; split k of the rows (0: into training
-     * and test rows, 1: which test rows are used, from 2: those that a recommendation averages over); outputs
-     * of which classes are read
+     * ridge: W of draw k, its phases, and what scales its columns; noise added to the test rows; split k of
+     * the rows (0: into training and test rows, 1: which test rows are used, from 2: those that a
+     * recommendation averages over); outputs of which classes are read
      */
     KS_STREAM_RIDGE,
     KS_STREAM_RIDGE_PHASES,
+    KS_STREAM_RIDGE_SCALES,
     KS_STREAM_TEST_NOISE,
     KS_STREAM_RIDGE_ROWS,
     KS_STREAM_RIDGE_CLASSES,

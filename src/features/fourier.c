@@ -56,12 +56,10 @@ static double gamma_variate(double nu, size_t j, uint64_t seed, uint64_t stream)
     return nu < 1 ? G * pow(u[TRIES], 1 / nu) : G;
 }
 
-/* w sqrt(2 nu/chi^2), one chi^2 = 2G of 2 nu degrees of freedom for each row. Of heavy tails, phases of 1e12
- * turns are as random as those beyond. */
-static void scale_by_student(double *W, double nu, size_t p, size_t q, uint64_t seed, uint64_t draw) {
-    const uint64_t stream = ks_stream(KS_STREAM_SCALES, draw);
-    for (size_t j = 0; j < q; j++) {
-        const double scale = fmin(sqrt(nu / gamma_variate(nu, j, seed, stream)), 1e12);
+void ks_student_scale(double *W, double nu, size_t p, size_t first, size_t count, uint64_t seed,
+                      uint64_t stream) {
+    for (size_t j = 0; j < count; j++) {
+        const double scale = fmin(sqrt(nu / gamma_variate(nu, first + j, seed, stream)), 1e12);
         for (size_t l = 0; l < p; l++) W[j * p + l] *= scale;
     }
 }
@@ -85,7 +83,8 @@ kspec_status ks_fourier_draw(ks_fourier *f, const ks_kernel *kernel, size_t p, s
                                                           different * p, f->W);
     for (size_t j = 0; j < different && orthogonal; j += p)
         make_orthogonal(f->W + j * p, different - j < p ? different - j : p, p);
-    if (kind == KSPEC_KERNEL_MATERN) scale_by_student(f->W, kernel->nu, p, different, seed, draw);
+    if (kind == KSPEC_KERNEL_MATERN)
+        ks_student_scale(f->W, kernel->nu, p, 0, different, seed, ks_stream(KS_STREAM_SCALES, draw));
     if (paired) make_pairs(f);
     for (size_t k = 0; k < count; k++) {
         double w = f->W[k], u = w - 0.5; /* distribution functions, inverted */

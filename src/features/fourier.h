@@ -18,6 +18,13 @@ kspec_status ks_fourier_draw(ks_fourier *f, const ks_kernel *kernel, size_t p, s
                              uint64_t draw, ks_arena *arena, kspec_error *err);
 
 /*
+ * Rows first ... of normals, p each: w sqrt(2 nu/chi^2), with one chi^2 = 2G of 2 nu degrees of freedom for
+ * each row. Of heavy tails, phases of 1e12 turns are as random as those beyond.
+ */
+void ks_student_scale(double *W, double nu, size_t p, size_t first, size_t count, uint64_t seed,
+                      uint64_t stream);
+
+/*
  * Z[i,j] = scale cos(w_j.x_i + b_j) for `rows` dense rows x_i, Z dense. In tiles that stay in the cache
  * between the product and the cosines. `stages`: both, or, for those who measure, the cosines of what is in Z
  * alone.

@@ -19,7 +19,7 @@ static double work_of(const kspec_ridge *r) {
 
 static kspec_status decide(const kspec_ridge *r, const ks_ridge_task *t, ks_placement *placement,
                            kspec_error *err) {
-    const double work = r->one ? 0 : t->solved * work_of(r);
+    const double work = r->one || r->mix ? 0 : t->solved * work_of(r);
     kspec_status st = ks_placement_decide(placement, work, NULL, err);
     return st || !placement->device ? st : ks_placement_fit(placement, ks_ridge_device_bytes(r), err);
 }
@@ -59,7 +59,8 @@ static kspec_status add_doubts(const kspec_ridge *r, kspec_ridge_result *result,
         char where[80];
         ks_print(where, sizeof where, "N = %zu, lambda = %g", p->N, p->lambda);
         if (p->state == KSPEC_RIDGE_STATE_DIVERGENT)
-            ks_doubt(to, KSPEC_DOUBT_NO_LIMIT, where, r->one ? "N" : "2N", n);
+            ks_doubt(to, KSPEC_DOUBT_NO_LIMIT, where, ks_activation_width(r->o.activation) == 1 ? "N" : "2N",
+                     n);
         else if (p->state == KSPEC_RIDGE_STATE_UNFINISHED)
             ks_doubt(to, KSPEC_DOUBT_NOT_CONVERGED, where, "steps", p->iterations, p->residual);
         else if (p->delta_error > 1e-6)

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "ridge/activation.h"
+#include "ridge/mix.h"
 #include "ridge/one.h"
 #include "ridge/call.h"
 
@@ -44,7 +45,8 @@ static double cost_of(const kspec_ridge *r, const group *g) {
 
 static double prediction_cost(const kspec_ridge *r, size_t points) {
     const double n = (double)r->n;
-    return (7.5 * (r->one ? 1 : (double)points) * n + 1.5 * (double)r->nt) * n * n;
+    const double products = r->mix ? 5 * (double)r->mix->count : 7.5; /* n^3 of a point, in about 5 steps */
+    return (products * (r->one ? 1 : (double)points) * n + 1.5 * (double)r->nt) * n * n;
 }
 
 static size_t make_groups(const kspec_ridge_result *result, group *groups, double *lambda) {

@@ -38,16 +38,16 @@ static void add_noise(double *x, const double *L, size_t m, double scale, const 
 }
 
 kspec_status ks_ridge_class_error(const kspec_ridge *r, const double *fit, int parts,
-                                  const double *const scale[2], double *const form[2], double *wrong,
+                                  const double *const *scale, double *const *form, double *wrong,
                                   kspec_error *err) {
     enum { ALL = 100000, LEAST = 20, MOST = 400 };
     const size_t m = r->m, nt = r->nt;
     const size_t draws = ALL / nt < LEAST ? LEAST : ALL / nt > MOST ? MOST : ALL / nt;
-    const size_t each = draws * 2 * m;
+    const size_t of_draw = parts > 2 ? (size_t)parts : 2, each = draws * of_draw * m;
     ks_arena scratch = {0};
     double *z = ks_arena_alloc(&scratch, each, sizeof *z), *x = ks_arena_alloc(&scratch, m, sizeof *x);
-    double *L[2] = {ks_arena_alloc(&scratch, ks_size(m, m), sizeof **L),
-                    ks_arena_alloc(&scratch, ks_size(m, m), sizeof **L)};
+    double *L[CLASS_PARTS];
+    for (int h = 0; h < parts; h++) L[h] = ks_arena_alloc(&scratch, ks_size(m, m), sizeof **L);
     kspec_status st = scratch.failed ? ks_nomem(err, "draws of the outputs", scratch.failed) : KSPEC_OK;
     for (int h = 0; h < parts && !st; h++) factor(form[h], m, L[h]);
     double sum = 0;
@@ -64,7 +64,8 @@ kspec_status ks_ridge_class_error(const kspec_ridge *r, const double *fit, int p
         kspec_random_normal(r->o.seed, ks_stream(KS_STREAM_RIDGE_CLASSES, 0), t * each, each, z);
         for (size_t d = 0; d < draws; d++) {
             memcpy(x, fit + t * m, m * sizeof *x);
-            for (int h = 0; h < parts; h++) add_noise(x, L[h], m, scale[h][t], z + (2 * d + (size_t)h) * m);
+            for (int h = 0; h < parts; h++)
+                add_noise(x, L[h], m, scale[h][t], z + (of_draw * d + (size_t)h) * m);
             missed += class_of(r, x) != truth;
         }
         sum += (double)missed / (double)draws;

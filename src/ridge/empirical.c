@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/streams.h"
+#include "features/fourier.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
@@ -55,6 +56,8 @@ static void make_features(const job *j, const desk *o, size_t draw) {
             kspec_random_uniform(r->o.seed, ks_stream(KS_STREAM_RIDGE_PHASES, draw), k, c, o->phases);
             for (size_t i = 0; i < c; i++) o->phases[i] *= 2 * 3.14159265358979323846;
         }
+        if (r->mix)
+            ks_student_scale(o->W, r->o.nu, p, k, c, r->o.seed, ks_stream(KS_STREAM_RIDGE_SCALES, draw));
         for (int s = 0; s < 2; s++) {
             if (!rows[s]) continue;
             ks_gemm(0, 1, rows[s], c, p, 1, X[s], p, o->W, p, 0, S[s] + k, width);

@@ -5,6 +5,7 @@
 #include "linalg/linalg.h"
 #include "ridge/data.h"
 #include "ridge/kernels.h"
+#include "ridge/mix.h"
 #include "ridge/one.h"
 #include "team/team.h"
 
@@ -23,6 +24,26 @@ void ks_ridge_exit(void) { ks_blas_exit(); }
 
 static ks_bandwidth bandwidth(const kspec_ridge_opts *o) {
     return (ks_bandwidth){.sigma = o->sigma, .median = o->median_sigma};
+}
+
+static kspec_status check_kernel(kspec_ridge_opts *o, kspec_error *err) {
+    ks_kernel k = {.kind = o->kernel, .nu = o->nu};
+    kspec_status st = ks_kernel_check(&k, err);
+    o->nu = k.nu;
+    if (st || k.kind == KSPEC_KERNEL_GAUSSIAN) return st;
+    if (k.kind != KSPEC_KERNEL_MATERN)
+        return ks_refuse(
+            err, KSPEC_E_ARG, "kernel", NULL,
+            "ridge takes the Gaussian and the Matern kernel; frequencies of the Laplace and the Cauchy "
+            "kernel have a random scale in each coordinate");
+    if (o->activation != KSPEC_RIDGE_ACTIVATION_FOURIER && o->activation != KSPEC_RIDGE_ACTIVATION_PHASES &&
+        o->activation != KSPEC_RIDGE_ACTIVATION_COS)
+        return ks_refuse(err, KSPEC_E_ARG, "kernel", NULL,
+                         "a Matern kernel is that of Fourier features, of phases and of cos");
+    if ((int)o->device > 0)
+        return ks_refuse(err, KSPEC_E_ARG, "kernel", NULL,
+                         "features of a Matern kernel are computed on the processor, not on a GPU");
+    return KSPEC_OK;
 }
 
 static kspec_status check_options(kspec_ridge_opts *o, kspec_error *err) {
@@ -52,6 +73,7 @@ static kspec_status check_options(kspec_ridge_opts *o, kspec_error *err) {
                          "processor, not on a GPU");
     ks_bandwidth b = bandwidth(o);
     kspec_status st = ks_bandwidth_check(&b, err);
+    if (!st) st = check_kernel(o, err);
     if (st) return st;
     /* a GPU that is asked for by name must exist */
     ks_placement placement;
@@ -66,7 +88,9 @@ static kspec_status allocate(kspec_ridge *r, kspec_error *err) {
     size_t n = r->n, nt = r->nt, square = ks_size(n, n), cross = ks_size(nt, n);
     size_t rows = ks_size(ks_size_add(n, nt), ks_size_add(ks_size(2, r->p), r->m));
     size_t doubles = ks_size_add(ks_size(4, square), ks_size_add(ks_size(3, cross), rows));
-    const int simple = r->o.activation != KSPEC_RIDGE_ACTIVATION_FOURIER;
+    const int mixed = r->o.kernel == KSPEC_KERNEL_MATERN;
+    const int simple = !mixed && r->o.activation != KSPEC_RIDGE_ACTIVATION_FOURIER;
+    if (mixed) doubles = ks_size_add(ks_mix_size(r), rows);
     if (simple) doubles = ks_size_add(ks_one_size(n, nt, r->m, r->p), rows);
     kspec_status st = ks_check_memory(err, ks_size(doubles, sizeof(double)),
                                       "a prediction for %zu training and %zu test rows", n, nt);
@@ -86,6 +110,10 @@ static kspec_status allocate(kspec_ridge *r, kspec_error *err) {
             r->one->Y = r->Y, r->one->Yt = r->Yt;
             ks_one_alloc(r->one, a);
         }
+        return a->failed ? ks_nomem(err, "a prediction", a->failed) : KSPEC_OK;
+    }
+    if (mixed) {
+        ks_mix_alloc(r);
         return a->failed ? ks_nomem(err, "a prediction", a->failed) : KSPEC_OK;
     }
     for (int c = COS; c <= SIN; c++) {
@@ -122,8 +150,9 @@ kspec_status kspec_ridge_open(const kspec_matrix *x, const kspec_matrix *y, cons
     if (!st) {
         st = ks_ridge_divide_by_sigma(r, err);
         if (!st)
-            st = r->one ? ks_one_make(r->one, &(ks_one_rows){r->X, r->Xt, r->p}, err)
-                        : ks_ridge_kernels(r, &run, err);
+            st = r->one   ? ks_one_make(r->one, &(ks_one_rows){r->X, r->Xt, r->p}, err)
+                 : r->mix ? ks_mix_make(r, &run, err)
+                          : ks_ridge_kernels(r, &run, err);
         ks_ridge_exit();
     }
     st = ks_team_end(o.team, st, err);

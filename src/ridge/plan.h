@@ -27,7 +27,8 @@ struct kspec_ridge {
     double *own[2];              /* nt: K_a(x,x) of the test rows */
     double *Q, *work;            /* n x n: the resolvent, and scratch */
     double *H;                   /* nt x n */
-    struct ks_one *one;          /* of one fixed point: see one.h; NULL for Fourier features */
+    struct ks_one *one;          /* of one fixed point: see one.h; or NULL */
+    struct ks_mix *mix;          /* of several: see mix.h; or NULL, as one, for two of cosines and sines */
     /* where a call computes on a GPU: its matrices on it; else NULL */
     struct ks_ridge_device *on_device;
     double part[2]; /* of a call's progress: where the next computation begins and ends */

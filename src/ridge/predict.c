@@ -5,6 +5,7 @@
 #include "base/sort.h"
 #include "ridge/classify.h"
 #include "ridge/errors.h"
+#include "ridge/mix.h"
 #include "ridge/one.h"
 #include "team/team.h"
 
@@ -96,6 +97,7 @@ static kspec_status make_point(kspec_ridge *r, const ks_run *run, size_t N, doub
     p->kernel_train_mse = p->kernel_test_mse = p->residual = p->delta_error = p->test_error = NAN;
     for (size_t j = 0; j < m; j++) train[j] = test[j] = NAN;
     if (r->one) return make_simple_point(r, (double)N, lambda, p, err);
+    if (r->mix) return ks_mix_point(r, run, (double)N, lambda, p, err);
 
     kspec_status st = ks_ridge_kernel_errors(r, run, (double)N, lambda, train, test, err);
     if (st) return st;

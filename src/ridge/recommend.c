@@ -298,6 +298,11 @@ kspec_status kspec_ridge_recommend(kspec_ridge *r, size_t most, kspec_ridge_reco
     search s = {.r = r};
     kspec_ridge_recommend_result *result = NULL;
     if (most) st = ks_ridge_check_N(most, err);
+    if (!st && r->mix)
+        st = ks_refuse(
+            err, KSPEC_E_ARG, "kernel", NULL,
+            "a recommendation is for the Gaussian kernel; of a Matern kernel choose numbers of features "
+            "and lambda");
     if (!st && !r->nt) st = ks_fail(err, KSPEC_E_ARG, "a recommendation needs a test set");
     if (!st && !(result = ks_result_new(sizeof *result)))
         st = ks_nomem(err, "a recommendation", sizeof *result);

@@ -102,6 +102,25 @@ cp "$out" picked.json
 expect_status 0 kspec ridge xi.npy --target yi.npy --test xk.npy --test-target yk.npy \
     --features 4 --lambda 1 --json
 expect_json 'all(json.load(open("picked.json"))["points"][0][k] == v for k, v in j["points"][0].items())'
+# a Matern kernel: rough ones err otherwise than smooth ones, which are Gaussian, in predictions and in draws
+smooth="kspec ridge $data --features 20 --lambda 0.1 --seed 3 --json"
+expect_status 0 $smooth
+cp "$out" gaussian.json
+expect_status 0 $smooth --kernel matern --nu 1e5
+expect_json 'j["kernel"] == "matern" and j["nu"] == 1e5'
+expect_json 'all(close(j["points"][0][k], json.load(open("gaussian.json"))["points"][0][k], 0.02)
+    for k in ("delta_cos", "train_mse", "test_mse", "empirical_test_mse"))'
+expect_status 0 $smooth --kernel matern --nu 0.5 --empirical 60
+expect_json 'close(j["points"][0]["test_mse"], j["points"][0]["empirical_test_mse"], 0.1)'
+expect_json 'not close(j["points"][0]["test_mse"], json.load(open("gaussian.json"))["points"][0]["test_mse"],
+    0.02)'
+expect_status 0 kspec ridge $data --features 20 --lambda 0.1 --kernel matern
+expect_stdout 'matern kernel of nu 1.5'
+expect_error 2 'nu is for --kernel matern' $smooth --nu 1
+expect_error 2 "nu: '0' is not above 0" $smooth --kernel matern --nu 0
+expect_error 2 'a Matern kernel is that of Fourier features' $smooth --kernel matern --activation relu
+expect_error 2 'kernel matern needs --features and --lambda' kspec ridge x.npy --target y.npy --kernel matern
+
 # the density of the Gram matrix's eigenvalues
 expect_status 0 kspec ridge x.npy --target labels.npy --features 5,60 --lambda 1 --activation relu \
     --density --json

@@ -1,0 +1,57 @@
+/*
+ * Predictions where the features are of several kinds, with a fixed point for each. Of a Matern kernel a
+ * frequency is normal once its scale s is given: features of like scale are one kind, and their kernel is the
+ * Gaussian one of rows times s. With shares p_h of the N frequencies, s_h by ks_matern_rule(), and cosines
+ * and sines as kinds apart:
+ *
+ *     Q = (sum_h k_h K_h + ridge I)^-1, k_h = (N/n) p_h/(shift + x_h), to solve: x_h = G_h(x) = tr(K_h Q)/n
+ *
+ * with shift and ridge as in resolvent.h. The proof in solve.c that Newton's method converges is for any
+ * number of kinds.
+ */
+#pragma once
+
+#include "ridge/plan.h"
+
+enum { KS_MIX_MOST = 12 }; /* kinds */
+
+typedef struct ks_mix {
+    size_t count;
+    double share[KS_MIX_MOST];
+    int sine[KS_MIX_MOST]; /* 1: of sines; 0: of cosines, or of all that a frequency has */
+    double *K[KS_MIX_MOST], *Kt[KS_MIX_MOST], *own[KS_MIX_MOST]; /* as K, Kt and own of the plan */
+    double trace[KS_MIX_MOST], trace_t[KS_MIX_MOST];
+    double *M[KS_MIX_MOST];    /* n x n: Q K_h */
+    double *Q, *work, *H, *HK; /* n x n, n x n, nt x n twice */
+} ks_mix;
+
+typedef struct {
+    double N, lambda, shift, ridge;
+    double x[KS_MIX_MOST], G[KS_MIX_MOST], t0[KS_MIX_MOST]; /* t0: tr(Q K_h Q)/n */
+    double D[KS_MIX_MOST][KS_MIX_MOST];                     /* dG_g/dx_h */
+    double residual, error;
+    int iterations;
+    kspec_ridge_state state;
+} ks_mix_solution;
+
+/* Doubles that the matrices of a plan with this kernel and activation take, and their allocation. */
+size_t ks_mix_size(const kspec_ridge *r);
+void ks_mix_alloc(kspec_ridge *r);
+
+/* Makes the kernels of all kinds from r->X and r->Xt. */
+kspec_status ks_mix_make(kspec_ridge *r, const ks_run *run, kspec_error *err);
+
+/* Solves for N frequencies; r->mix->Q is the resolvent then, unless lambda = 0 has no limit. */
+kspec_status ks_mix_solve(kspec_ridge *r, const ks_run *run, double N, double lambda, ks_mix_solution *s,
+                          kspec_error *err);
+
+/* Q for the given x alone. */
+kspec_status ks_mix_resolvent(kspec_ridge *r, const ks_run *run, ks_mix_solution *s, int second,
+                              kspec_error *err);
+
+/* y = (I - D)^-1 b of `count` numbers; 0 where I - D is not an M-matrix. */
+int ks_mix_omega(const ks_mix *m, const ks_mix_solution *s, const double *b, double *y);
+
+/* A point of kspec_ridge_predict(). */
+kspec_status ks_mix_point(kspec_ridge *r, const ks_run *run, double N, double lambda, kspec_ridge_point *p,
+                          kspec_error *err);
