@@ -108,6 +108,14 @@ def batch(count, P, Q):
     try:
         t, _ = seconds(lambda: kspec.dimension(x, axes="batch,rows,cols", sampled="rows"), 3)
         note(f"dimension of {count} matrices {P} x {Q}, float32, one call", t, "s")
+        found = kspec.dimension(x, axes="batch,rows,cols", sampled="rows").results[3]
+        one = kspec.dimension(x[3].double().cpu().numpy(), sampled="rows")
+        note("    largest difference to the CPU's", max(
+            abs(found["dimension"] / one.dimension - 1), abs(found["ci_low"] / one.ci_low - 1),
+            abs(found["ci_high"] / one.ci_high - 1), abs(found["signal_z"] / one.signal_z - 1)))
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as p:
+            kspec.dimension(x, axes="batch,rows,cols", sampled="rows")
+        print(p.key_averages().table(sort_by="cuda_time_total", row_limit=12, max_name_column_width=60))
         h = x.cpu().numpy()
         t, _ = seconds(lambda: kspec.dimension(h, axes="batch,rows,cols", sampled="rows"), 3)
         note(f"dimension of {count} matrices {P} x {Q}, on the host", t, "s")
@@ -196,12 +204,12 @@ def main():
     parser.add_argument("--json")
     args = parser.parse_args()
     parts = {
-        "dimension": lambda: dimension(args.rows, args.cols),
         "batch": lambda: batch(1000, 128, 512),
+        "dimension": lambda: dimension(args.rows, args.cols),
         "accumulator": lambda: accumulator(1_000_000, args.cols),
+        "profile": lambda: profile(args.rows, args.cols),
         "compare": lambda: compare(args.rows, args.cols // 2),
         "track": track,
-        "profile": lambda: profile(args.rows, args.cols),
     }
     print(torch.cuda.get_device_name(), "NumPy", np.__version__, "PyTorch", torch.__version__)
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")

@@ -108,6 +108,7 @@ ks_plugin_status gpu_mirror(ks_gpu *gpu, size_t n, double *X, size_t ld);
 ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress);
 ks_plugin_status gpu_gram_times(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
                                 const ks_plugin_progress *progress);
+ks_plugin_status gpu_batch(ks_gpu *gpu, const ks_batch_job *job);
 ks_plugin_status gpu_cosines(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale, double *Z);
 ks_plugin_status gpu_shift(ks_gpu *gpu, size_t n, double c, double *X);
 ks_plugin_status gpu_factor(ks_gpu *gpu, size_t n, double *A, size_t lda);

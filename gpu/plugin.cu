@@ -292,6 +292,7 @@ static const ks_plugin table = {KS_PLUGIN_VERSION,
                                 gpu_path,
                                 gpu_gram_times,
                                 gpu_cosines,
+                                gpu_batch,
                                 gpu_shift,
                                 gpu_factor,
                                 gpu_solve};

@@ -1,3 +1,4 @@
+#include "commands/batch.h"
 #include "commands/estimation.h"
 #include "commands/groups.h"
 #include "commands/rows.h"
@@ -44,6 +45,7 @@ typedef struct {
     /* one for each */
     kspec_dimension_result **r;
     const cli_target *target;
+    int batch; /* 1: the recordings are the indices of a batch */
 } output;
 
 /* ---- JSON ---- */
@@ -101,14 +103,16 @@ static json_t *one_json(const output *u, size_t k) {
 static json_t *to_json(const void *result) {
     const output *u = result;
     const cli_recordings *of = u->recordings;
-    if (of->count == 1) return one_json(u, 0);
+    if (of->count == 1 && !u->batch) return one_json(u, 0);
     json_t *list = json_array();
     for (size_t k = 0; k < of->count; k++) {
         json_t *o = one_json(u, k);
         json_object_set_new(o, "label", cli_string(of->at[k].name));
         json_array_append_new(list, o);
     }
-    return json_pack("{s:o}", "results", list);
+    json_t *all = json_pack("{s:o}", "results", list);
+    if (u->batch) json_object_set_new(all, "batch", json_integer((json_int_t)of->count));
+    return all;
 }
 
 /* ---- table ---- */
@@ -184,7 +188,7 @@ static void print_table(FILE *f, const void *result) {
     const output *u = result;
     const cli_recordings *of = u->recordings;
     const cli_common *c = &u->a->common;
-    if (of->count == 1) {
+    if (of->count == 1 && !u->batch) {
         print_one(f, u);
         return;
     }
@@ -218,29 +222,35 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- */
 
+static kspec_dimension_opts asked(const dimension_args *a, const kspec_dataset *d, const cli_groups *groups,
+                                  const cli_target *target) {
+    const cli_common *c = &a->common;
+    return (kspec_dimension_opts){.size = sizeof(kspec_dimension_opts),
+                                  .center = (kspec_center)a->center,
+                                  .row_trials = d->row_trials,
+                                  .splits = a->splits,
+                                  .curve = a->curve ? CURVE_POINTS : 0,
+                                  .seed = c->seed,
+                                  .threads = c->threads,
+                                  .progress = cli_progress(c),
+                                  .row_groups = groups->rows ? groups->rows->of : NULL,
+                                  .col_groups = groups->cols ? groups->cols->of : NULL,
+                                  .block = a->groups.block,
+                                  .standardize = a->standardize,
+                                  .pairwise = c->nan == KSPEC_NAN_KEEP,
+                                  .target = target->file ? &target->values : NULL,
+                                  .device = (kspec_device)a->device,
+                                  .sampled = (kspec_sampled)a->sampled,
+                                  .population_rows = a->population_rows,
+                                  .population_cols = a->population_cols,
+                                  .data_memory = d->memory};
+}
+
 static int compute(const dimension_args *a, const cli_recording *of, const cli_groups *groups,
                    const cli_target *target, int several, kspec_dimension_result **r) {
     const cli_common *c = &a->common;
     const kspec_dataset *d = of->data;
-    kspec_dimension_opts opts = {.size = sizeof opts,
-                                 .center = (kspec_center)a->center,
-                                 .row_trials = d->row_trials,
-                                 .splits = a->splits,
-                                 .curve = a->curve ? CURVE_POINTS : 0,
-                                 .seed = c->seed,
-                                 .threads = c->threads,
-                                 .progress = cli_progress(c),
-                                 .row_groups = groups->rows ? groups->rows->of : NULL,
-                                 .col_groups = groups->cols ? groups->cols->of : NULL,
-                                 .block = a->groups.block,
-                                 .standardize = a->standardize,
-                                 .pairwise = c->nan == KSPEC_NAN_KEEP,
-                                 .target = target->file ? &target->values : NULL,
-                                 .device = (kspec_device)a->device,
-                                 .sampled = (kspec_sampled)a->sampled,
-                                 .population_rows = a->population_rows,
-                                 .population_cols = a->population_cols,
-                                 .data_memory = d->memory};
+    kspec_dimension_opts opts = asked(a, d, groups, target);
     kspec_matrix *phi = cli_trials(d);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi ? cli_team(c, &opts.team, &err) : KSPEC_E_NOMEM;
@@ -285,8 +295,56 @@ static int show_rows(const dimension_args *a, kspec_accumulator *rows) {
     cli_rows_shape(c, rows, 0, &shape, &one);
     of = (cli_recordings){.at = &one, .count = 1};
     cli_doubts(c, NULL, r->doubts, r->doubt_count);
-    const int status = cli_done(c, print_table, to_json, &(output){a, &of, &r, &none});
+    const int status = cli_done(c, print_table, to_json, &(output){a, &of, &r, &none, 0});
     kspec_dimension_free(r);
+    return status;
+}
+
+/* ---- a batch ---- */
+
+/* What is doubtful about several of them is said once, of the first. */
+static void tell_doubts(const cli_common *c, const cli_batch *b, kspec_dimension_result *const *r) {
+    for (size_t k = 0; k < b->count; k++)
+        for (size_t i = 0; i < r[k]->doubt_count; i++) {
+            int told = 0;
+            for (size_t l = 0; l < k && !told; l++)
+                for (size_t m = 0; m < r[l]->doubt_count && !told; m++)
+                    told = r[l]->doubts[m]->code == r[k]->doubts[i]->code;
+            if (!told) cli_doubts(c, b->at[k].name, &r[k]->doubts[i], 1);
+        }
+}
+
+static int run_batch(const dimension_args *a) {
+    const cli_common *c = &a->common;
+    const cli_groups groups = {0};
+    const cli_target target = {0};
+    const char *only = a->labels.count    ? "label"
+                       : a->target        ? "target"
+                       : a->groups.rows   ? "groups"
+                       : a->groups.column ? "groups-column"
+                       : a->groups.cols   ? "col-groups"
+                                          : NULL;
+    if (only) return cli_error(EXIT_USAGE, "--%s and a batch cannot be combined", only);
+    cli_batch b;
+    kspec_dimension_result **r = NULL;
+    kspec_error err;
+    int status = cli_batch_read(c, &b);
+    cli_note_treatment(c, NULL, a->center != KSPEC_CENTER_NONE, 0);
+    if (!status && !(r = calloc(b.count, sizeof *r))) status = cli_no_memory();
+    if (!status) {
+        kspec_dimension_opts opts = asked(a, b.data[0], &groups, &target);
+        kspec_status st = cli_team(c, &opts.team, &err);
+        if (!st) st = kspec_dimension_batch(b.phi, b.count, b.trials, &opts, r, &err);
+        if (st) status = cli_fail_data(st, &err);
+    }
+    if (!status) {
+        const cli_recordings of = {.at = b.at, .count = b.count};
+        tell_doubts(c, &b, r);
+        status = cli_done(c, print_table, to_json, &(output){a, &of, r, &target, 1});
+    }
+    for (size_t k = 0; k < b.count && r; k++) kspec_dimension_free(r[k]);
+    free((void *)r);
+    cli_batch_free(&b);
     return status;
 }
 
@@ -299,6 +357,7 @@ static int run(void *args) {
     cli_target target = {0};
     kspec_dimension_result **r = NULL;
     c->on_device = a->device != KSPEC_DEVICE_CPU && !a->standardize && !a->groups.block;
+    if (cli_has_batch(c)) return run_batch(a);
     int status = cli_recordings_make(c, &a->labels, 0, &of);
     if (!status) status = read_all(a, &of, &groups, &target);
     if (!status && !(r = calloc(of.count, sizeof *r))) status = cli_no_memory();
@@ -308,7 +367,7 @@ static int run(void *args) {
         cli_doubts_of_missing(c, of.at[k].data);
         cli_doubts(c, of.count > 1 ? of.at[k].name : NULL, r[k]->doubts, r[k]->doubt_count);
     }
-    if (!status) status = cli_done(c, print_table, to_json, &(output){a, &of, r, &target});
+    if (!status) status = cli_done(c, print_table, to_json, &(output){a, &of, r, &target, 0});
     for (size_t k = 0; k < of.count && r; k++) kspec_dimension_free(r[k]);
     free((void *)r);
     cli_groups_free(&groups);
@@ -333,6 +392,7 @@ const cli_command cmd_dimension = {
         "    kspec dimension responses.npy                    one number\n"
         "    kspec dimension trial1.npy trial2.npy            the same rows and columns, measured twice\n"
         "    kspec dimension x.npy --axes cols,rows,trials    neurons x images x repeats in one file\n"
+        "    kspec dimension x.npy --axes batch,rows,cols     a dimension for each time, layer or step\n"
         "    kspec dimension x.csv --select-cols 1-           without an index column\n"
         "INPUT is .npy, .npz:key, .h5:/path, .mat:name, idx or text; several are trials of one matrix, "
         "unless\n"

@@ -35,7 +35,7 @@ static const cli_option team_options[] = {
 
 static const cli_choice axes[] = {
     {"trials,rows,cols", 0}, {"cols,rows,trials", 0}, {"rows,cols,trials", 0},
-    {"rows,cols", 0}, {"cols,rows", 0}, {0},
+    {"rows,cols", 0}, {"cols,rows", 0}, {"batch,rows,cols", 0}, {0},
 };
 
 const cli_choice cli_nan_policies[] = {

@@ -1,7 +1,7 @@
 /*
  * The dimension against the number of rows: from parts of the matrix, where the result has a curve, and from
  * all with its interval; beside it that of the matrix itself, which climbs. Several matrices in one result
- * stand side by side, by their names, unless they have curves.
+ * stand side by side, by their names, unless they have curves; those of a batch are a line over its index.
  */
 #include "plot/plot.h"
 
@@ -69,6 +69,23 @@ static int add_row(plot_figure *f, const plot_source *s, const json_t *results) 
     return EXIT_DONE;
 }
 
+/* A batch: a line with a band over its index */
+static int add_batch(plot_figure *f, const plot_source *s, const json_t *results) {
+    const json_t *e;
+    size_t i;
+    plot_panel *p = plot_add_panel(f, s->name, "index", "dimension");
+    plot_series *all[2] = {plot_add_series(f, p, "unbiased, 95% interval", PLOT_BAND, -1),
+                           plot_add_series(f, p, "of the matrix itself", PLOT_LINESPOINTS, -1)};
+    json_array_foreach(results, i, e) {
+        int status = check(s, e);
+        if (status) return status;
+        plot_add_point(f, all[0], (double)i, plot_number(e, "dimension"), plot_number(e, "ci_low"),
+                       plot_number(e, "ci_high"));
+        plot_add_point(f, all[1], (double)i, plot_number(e, "naive"), NAN, NAN);
+    }
+    return EXIT_DONE;
+}
+
 /* One matrix without a curve: side by side as well, since it says nothing of other sizes */
 static int add_alone(plot_figure *f, const plot_source *s) {
     char size[80];
@@ -92,6 +109,10 @@ int plot_dimension(plot_figure *f, const plot_source *s, size_t count) {
         const json_t *results = json_object_get(s[k].json, "results"), *e;
         size_t i;
         int status = EXIT_DONE;
+        if (json_object_get(s[k].json, "batch") && !any_curve(results)) {
+            if ((status = add_batch(f, &s[k], results))) return status;
+            continue;
+        }
         if (json_array_size(results) && !any_curve(results)) {
             if ((status = add_row(f, &s[k], results))) return status;
             continue;

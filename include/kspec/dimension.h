@@ -145,6 +145,15 @@ typedef struct {
 KSPEC_API kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials,
                                        const kspec_dimension_opts *opts, kspec_dimension_result **out,
                                        kspec_error *err);
+
+/*
+ * The same of `count` matrices, each by itself: matrix k has the trials from phi[k*ntrials] on, and its
+ * result is out[k], to be freed by kspec_dimension_free(). Small ones are computed side by side, on a GPU
+ * together. On failure all of `out` is NULL, and the message names the matrix.
+ */
+KSPEC_API kspec_status kspec_dimension_batch(const kspec_matrix *phi, size_t count, size_t ntrials,
+                                             const kspec_dimension_opts *opts, kspec_dimension_result **out,
+                                             kspec_error *err);
 KSPEC_API void kspec_dimension_free(kspec_dimension_result *result);
 
 /* ------------------------------------------------------------------------------------------ two matrices */

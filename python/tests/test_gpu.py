@@ -192,6 +192,12 @@ try:
 except kspec.DataError as e:
     assert "row 3, column 4 (from 0) is NaN" in str(e), e
 assert two.rows == len(y)
+cube = np.ascontiguousarray(y.reshape(20, 40, 30))
+for a in (Cuda(cube), Cuda(np.asfortranarray(cube)), Cuda(cube.astype("f4"))):
+    batch = kspec.dimension(a, axes="batch,rows,cols", sampled="rows")
+    alone = kspec.dimension(cube[7], sampled="rows")
+    assert a.asked == 0 and abs(batch.results[7]["dimension"] / alone.dimension - 1) < 1e-4
+    assert batch.results[7]["device"] == "gpu:0 Plain 0"
 omit = kspec.Accumulator(30, stream=1, nan="omit").update(Cuda(holes))
 assert omit.rows == len(y) - 1 and omit.omitted == 1
 """,

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-enum { KS_PLUGIN_VERSION = 5 };
+enum { KS_PLUGIN_VERSION = 6 };
 #define KS_PLUGIN_ENTRY "ks_plugin_table"
 
 /* ---- elementwise expressions ---- */
@@ -115,6 +115,27 @@ typedef struct {
     size_t stride;
 } ks_gram_job;
 
+/* ---- second-order sums of many small matrices (pairs/lists.h) ---- */
+
+enum { KS_BATCH_ROWS = 6, KS_BATCH_COLS = 5, KS_BATCH_TOTALS = 5 };
+typedef struct {
+    double *X; /* count matrices, P x Q each; overwritten */
+    size_t count, P, Q;
+    int centered, by_columns; /* through X^T X rather than X X^T */
+    /*
+     * In the host's memory. Of each matrix: per row |x|^2, x' X^T X x, twice sum_a tx_a x_a with
+     * tx = sum |x|^2 x, sum x^4, sum_a s_a x_a^2 and sum_a s3_a x_a; then per column s = sum x^2, the sum of
+     * squares of its row of X^T X, s3 = sum x^3, sum x^4 and sum |x|^2 x^2.
+     */
+    double *lists;
+    /*
+     * Of each matrix Y, which is X with its columns divided by the fourth root of their mean square:
+     * |Y Y^T|^2, the sums of squares of |y|^2 and of s, those of y^4 and of y^2; after those of all, the same
+     * of Y o Y
+     */
+    double *totals;
+} ks_batch_job;
+
 /* ---- triangles (device/cholesky.h) ---- */
 
 enum { KS_TRIANGLE = 64 }; /* rows of a block on the diagonal, at most */
@@ -194,6 +215,7 @@ typedef struct {
     /* Z[i,j] = scale cos(2 pi (Z[i,j] + b[j])), Z (rows x cols) and b on the device */
     ks_plugin_status (*cosines)(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale,
                                 double *Z);
+    ks_plugin_status (*batch)(ks_gpu *gpu, const ks_batch_job *job);
     /* X[i,i] += c, X n x n */
     ks_plugin_status (*shift)(ks_gpu *gpu, size_t n, double c, double *X);
     /*

@@ -199,20 +199,25 @@ typedef struct {
     kspec_dimension_result *result;
 } call;
 
-static kspec_status add_doubts(const call *c, kspec_dimension_result *r, kspec_error *err) {
+kspec_status ks_dimension_doubts(kspec_dimension_result *r, kspec_error *err) {
     const ks_doubts to = KS_DOUBTS(r);
     const char *constant = r->center == KSPEC_CENTER_NONE   ? "every entry is 0"
                            : r->center == KSPEC_CENTER_COLS ? "every row is constant"
                                                             : "every column is constant";
     const ks_doubted d = {r->dimension, r->std_error, r->trace_squared, r->second_moment,
                           isfinite(r->naive) || r->missing ? NULL : constant};
-    if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
-    const ks_checked data = KS_CHECKED(c);
-    if (!c->o->data_memory) ks_check(to, NULL, &data); /* not at numbers that are on a GPU */
     ks_doubt_dimension(to, NULL, &d);
     if (r->signal == KSPEC_EVIDENCE_NONE) ks_doubt(to, KSPEC_DOUBT_ALL_NOISE, NULL, NULL, r->signal_z);
     if (r->trials == 1) ks_doubt(to, KSPEC_DOUBT_ONE_TRIAL, NULL, NULL, 0);
     return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;
+}
+
+static kspec_status add_doubts(const call *c, kspec_dimension_result *r, kspec_error *err) {
+    const ks_doubts to = KS_DOUBTS(r);
+    if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
+    const ks_checked data = KS_CHECKED(c);
+    if (!c->o->data_memory) ks_check(to, NULL, &data); /* not at numbers that are on a GPU */
+    return ks_dimension_doubts(r, err);
 }
 
 static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,

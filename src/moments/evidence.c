@@ -121,6 +121,20 @@ static void set_signal(ks_evidence *e) {
                                     : KSPEC_EVIDENCE_CLEAR;
 }
 
+static double of_totals(const double *t, size_t P, size_t Q, int centered) {
+    const ks_quad q = {t[0] - t[2], t[4] * t[4] - t[2], t[0] - t[2], t[1] - t[3], t[4]};
+    const ks_sums_rows rows = {centered, P, INFINITY};
+    return ks_sums_cross(&q, &rows, ks_sums_pairs(Q, INFINITY));
+}
+
+void ks_evidence_of_totals(const double *scaled, const double *squared, size_t P, size_t Q, int centered,
+                           ks_evidence *out) {
+    *out = (ks_evidence){KSPEC_EVIDENCE_UNKNOWN, NAN};
+    if (P < (centered ? 5 : 3) || Q < 3) return;
+    out->z = of_totals(scaled, P, Q, centered) / error_of(of_totals(squared, P, Q, 0), P, Q, centered, 1);
+    set_signal(out);
+}
+
 kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, uint64_t seed, ks_evidence *out,
                               kspec_error *err) {
     const size_t P = m->trials.P, Q = m->trials.Q, n = ks_size(P, Q);

@@ -15,3 +15,7 @@ typedef struct {
  */
 kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, uint64_t seed, ks_evidence *out,
                               kspec_error *err);
+
+/* The same of one trial, by the totals of its scaled columns and of their squares (ks_batch_job) */
+void ks_evidence_of_totals(const double *scaled, const double *squared, size_t P, size_t Q, int centered,
+                           ks_evidence *out);

@@ -68,6 +68,7 @@ dimension nan.npy --nan pairwise
 dimension x.npy --groups rows.txt --col-groups cols.txt
 dimension x.npy --block 2 --standardize
 dimension --label a x.npy --label b t.npy
+dimension t.npy --axes batch,rows,cols
 dimension const.npy
 compare x.npy x2.npy
 compare x.npy t.npy --paired none

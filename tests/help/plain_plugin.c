@@ -315,6 +315,72 @@ static ks_plugin_status cosines(ks_gpu *gpu, size_t rows, size_t cols, const dou
     return KS_PLUGIN_OK;
 }
 
+/* sum_k A[i,k] B[j,k] with steps between entries */
+static double inner(const double *a, const double *b, size_t n, size_t step) {
+    double sum = 0;
+    for (size_t k = 0; k < n; k++) sum += a[k * step] * b[k * step];
+    return sum;
+}
+
+static void batch_lists(const double *x, size_t P, size_t Q, double *u) {
+    double *form = u + P, *third = form + P, *fourth = third + P, *squares = fourth + P, *cubes = squares + P,
+           *v = cubes + P, *c = v + Q, *S3 = c + Q, *S4 = S3 + Q, *d = S4 + Q;
+    memset(u, 0, (KS_BATCH_ROWS * P + KS_BATCH_COLS * Q) * sizeof *u);
+    for (size_t i = 0; i < P; i++)
+        for (size_t a = 0; a < Q; a++) {
+            const double y = x[i * Q + a], y2 = y * y;
+            u[i] += y2, fourth[i] += y2 * y2, v[a] += y2, S3[a] += y2 * y, S4[a] += y2 * y2;
+        }
+    for (size_t i = 0; i < P; i++)
+        for (size_t a = 0; a < Q; a++) {
+            const double y = x[i * Q + a];
+            squares[i] += v[a] * y * y, cubes[i] += S3[a] * y, d[a] += u[i] * y * y;
+        }
+    for (size_t i = 0; i < P; i++)
+        for (size_t j = 0; j < P; j++) {
+            const double k = inner(x + i * Q, x + j * Q, Q, 1);
+            form[i] += k * k, third[i] += 2 * u[j] * k;
+        }
+    for (size_t a = 0; a < Q; a++)
+        for (size_t b = 0; b < Q; b++) c[a] += pow(inner(x + a, x + b, P, Q), 2);
+}
+
+static void batch_totals(const double *y, size_t P, size_t Q, double *out) {
+    memset(out, 0, KS_BATCH_TOTALS * sizeof *out);
+    for (size_t i = 0; i < P; i++) {
+        for (size_t j = 0; j < P; j++) out[0] += pow(inner(y + i * Q, y + j * Q, Q, 1), 2);
+        out[1] += pow(inner(y + i * Q, y + i * Q, Q, 1), 2);
+    }
+    for (size_t a = 0; a < Q; a++) {
+        const double s = inner(y + a, y + a, P, Q);
+        out[2] += s * s, out[4] += s;
+    }
+    for (size_t k = 0; k < P * Q; k++) out[3] += pow(y[k], 4);
+}
+
+static ks_plugin_status batch(ks_gpu *gpu, const ks_batch_job *j) {
+    const size_t P = j->P, Q = j->Q, of_lists = KS_BATCH_ROWS * P + KS_BATCH_COLS * Q;
+    (void)gpu;
+    count_up(&plain_made, j->count);
+    for (size_t b = 0; b < j->count; b++) {
+        double *x = mine(j->X) + b * P * Q, *list = j->lists + b * of_lists;
+        for (size_t a = 0; a < Q && j->centered; a++) {
+            double mean = 0;
+            for (size_t i = 0; i < P; i++) mean += x[i * Q + a] / (double)P;
+            for (size_t i = 0; i < P; i++) x[i * Q + a] -= mean;
+        }
+        batch_lists(x, P, Q, list);
+        for (size_t k = 0; k < P * Q; k++) {
+            const double s = list[KS_BATCH_ROWS * P + k % Q];
+            x[k] = s > 0 ? x[k] / sqrt(sqrt(s / (double)P)) : 0;
+        }
+        batch_totals(x, P, Q, j->totals + b * KS_BATCH_TOTALS);
+        for (size_t k = 0; k < P * Q; k++) x[k] *= x[k];
+        batch_totals(x, P, Q, j->totals + (j->count + b) * KS_BATCH_TOTALS);
+    }
+    return KS_PLUGIN_OK;
+}
+
 static ks_plugin_status shift(ks_gpu *gpu, size_t n, double c, double *X) {
     (void)gpu;
     for (size_t i = 0; i < n; i++) mine(X)[i * n + i] += c;
@@ -383,6 +449,7 @@ const ks_plugin *ks_plugin_table(void) {
                                     .path = path,
                                     .gram_times = gram_times,
                                     .cosines = cosines,
+                                    .batch = batch,
                                     .shift = shift,
                                     .factor = factor,
                                     .solve = solve};

@@ -243,6 +243,7 @@ TEST(null_inputs_are_refused) {
         REFUSES_NULL(kspec_spectrum_from_moments(NULL, NULL, NULL, 2, NULL, &s, &err));
         kspec_dimension_result *d = NOWHERE(kspec_dimension_result);
         REFUSES_NULL(kspec_dimension(NULL, 1, NULL, &d, &err));
+        REFUSES_NULL(kspec_dimension_batch(NULL, 1, 1, NULL, &d, &err));
         kspec_compare_result *c = NOWHERE(kspec_compare_result);
         REFUSES_NULL(kspec_compare(phi, 1, NULL, 1, NULL, &c, &err));
         kspec_unbiased_result *u = NOWHERE(kspec_unbiased_result);
@@ -329,6 +330,7 @@ TEST(a_missing_out_is_refused) {
     NO_OUT(kspec_spectrum(phi, 1, NULL, NULL, &err));
     NO_OUT(kspec_spectrum_from_moments(known, known_errors, NULL, 3, NULL, NULL, &err));
     NO_OUT(kspec_dimension(phi, 1, NULL, NULL, &err));
+    NO_OUT(kspec_dimension_batch(phi, 1, 1, NULL, NULL, &err));
     NO_OUT(kspec_compare(phi, 1, phi, 1, NULL, NULL, &err));
     NO_OUT(kspec_unbiased("X[i,a]", &(kspec_operand){"X", phi, 1}, 1, NULL, NULL, &err));
     NO_OUT(kspec_accumulator_open(Q, NULL, NULL, &err));
