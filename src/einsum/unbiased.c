@@ -448,6 +448,18 @@ static kspec_status begin(job *j, part *p, kspec_error *err) {
     return r->plan ? KSPEC_OK : ks_nomem(err, "the plan", ks_result_arena(r)->failed);
 }
 
+/* The data and what is held beside them, on the GPU; or moved there and back as needed */
+static kspec_status fit(const job *j, ks_placement *placement, size_t bytes, kspec_error *err) {
+    for (int k = 0; k < j->plan.sources; k++) {
+        const uint8_t *axis = j->plan.source[k].axis;
+        const size_t entries = ks_size(j->plan.size[axis[0]], j->plan.size[axis[1]]);
+        bytes = ks_size_add(bytes, ks_size(entries, sizeof(double)));
+    }
+    if (bytes > ks_device_available(placement->device) && ks_placement_stream(placement, bytes))
+        return KSPEC_OK;
+    return ks_placement_fit(placement, bytes, err);
+}
+
 static kspec_status compute(job *j, ks_placement *placement, kspec_error *err) {
     ks_exec_state dry = {.dry = 1, .err = err};
     const size_t splits = j->data.random ? (size_t)j->o.splits : 1;
@@ -461,7 +473,7 @@ static kspec_status compute(job *j, ks_placement *placement, kspec_error *err) {
     }
     if (!st && j->o.most > 0 && dry.work * (double)splits > j->o.most) return KSPEC_OK;
     if (!st) st = ks_placement_decide(placement, dry.work * (double)splits, NULL, err);
-    if (!st && placement->device) st = ks_placement_fit(placement, dry.peak, err);
+    if (!st && placement->device) st = fit(j, placement, dry.peak, err);
     j->run.device = placement->device;
     if (!st && !j->run.device) st = ks_check_memory(err, dry.peak, "the expression");
     for (size_t s = 0; s < splits && !st; s++) {
