@@ -137,8 +137,7 @@ static void print_alignment(FILE *f, const kspec_compare_result *r) {
     }
     fputs("alignment ", f);
     if (isfinite(r->alignment))
-        fprintf(f, "%.4g (95%% interval %.4g … %.4g)", r->alignment, r->alignment_ci_low,
-                r->alignment_ci_high);
+        cli_print_interval(f, r->alignment, r->alignment_ci_low, r->alignment_ci_high);
     else
         fputs("undefined", f);
     if (isfinite(r->alignment_biased))
@@ -149,9 +148,10 @@ static void print_alignment(FILE *f, const kspec_compare_result *r) {
         cli_print_p(f, 0, r->alignment_p);
         fputs(", if they had nothing in common\n", f);
     }
-    if (isfinite(r->shared_dimension))
-        fprintf(f, "shared dimension %.4g (95%% interval %.4g … %.4g)\n", r->shared_dimension,
-                r->shared_dimension_ci_low, r->shared_dimension_ci_high);
+    if (!isfinite(r->shared_dimension)) return;
+    fputs("shared dimension ", f);
+    cli_print_interval(f, r->shared_dimension, r->shared_dimension_ci_low, r->shared_dimension_ci_high);
+    fputc('\n', f);
 }
 
 static void print_two(FILE *f, const output *u) {
@@ -176,8 +176,8 @@ static void print_two(FILE *f, const output *u) {
         char name[40];
         snprintf(name, sizeof name, e->n ? "m(%d)" : "dimension", e->n);
         fprintf(f, "%-17s", name);
-        cli_cell(f, "%.4g", 10, e->value);
-        cli_cell(f, "%.2g", 12, e->std_error);
+        cli_cell_rounded(f, 10, e->value, e->std_error);
+        cli_cell_rounded(f, 12, e->std_error, e->std_error);
         fputs("  ", f);
         cli_print_p(f, 8, e->p);
         fputc('\n', f);

@@ -150,9 +150,8 @@ static void print_signal(FILE *f, const kspec_dimension_result *r) {
         most = fmax(most, r->signal_columns[k]->share);
     }
     if (!isfinite(r->signal_share)) return;
-    fprintf(f, "signal share %.3g", r->signal_share);
-    if (isfinite(r->signal_share_ci_low))
-        fprintf(f, " (95%% interval %.3g … %.3g)", r->signal_share_ci_low, r->signal_share_ci_high);
+    fputs("signal share ", f);
+    cli_print_interval(f, r->signal_share, r->signal_share_ci_low, r->signal_share_ci_high);
     fprintf(f, ": this part of a trial's variance repeats; of single %s %.2g … %.2g\n",
             r->center == KSPEC_CENTER_COLS ? "rows" : "columns", least, most);
 }
@@ -163,10 +162,9 @@ static void print_one(FILE *f, const output *u) {
     const kspec_dataset *d = u->recordings->at[0].data;
     fprintf(f, "dimension (%s) ", cli_center_words(r->center));
     if (isfinite(r->dimension))
-        fprintf(f, "%.4g", r->dimension);
+        cli_print_interval(f, r->dimension, r->ci_low, r->ci_high);
     else
         fputs("undefined", f);
-    if (isfinite(r->ci_low)) fprintf(f, " (95%% interval %.4g … %.4g)", r->ci_low, r->ci_high);
     if (isfinite(r->naive)) fprintf(f, "; of the matrix itself, biased by its size: %.4g", r->naive);
     fputs("\n\n", f);
     cli_print_shape(f, &c, d, NULL);
@@ -204,9 +202,9 @@ static void print_table(FILE *f, const void *result) {
         const kspec_dimension_result *r = u->r[k];
         cli_print_name(f, of->at[k].name, width);
         fprintf(f, "  %8zu  %8zu  %6zu", r->P, r->Q, r->trials);
-        cli_cell(f, "%.4g", 10, r->dimension);
-        cli_cell(f, "%.4g", 12, r->ci_low);
-        cli_cell(f, "%.4g", 10, r->ci_high);
+        cli_cell_rounded(f, 10, r->dimension, cli_error_of(r->dimension, r->ci_low, r->ci_high));
+        cli_cell_rounded(f, 12, r->ci_low, fabs(r->dimension - r->ci_low));
+        cli_cell_rounded(f, 10, r->ci_high, fabs(r->ci_high - r->dimension));
         cli_cell(f, "%.4g", 13, r->naive);
         fputc('\n', f);
     }

@@ -95,10 +95,12 @@ static void print_table(FILE *f, const void *result) {
     const kspec_unbiased_result *r = u->r;
     const cli_common *c = &u->a->common;
     fprintf(f, "%s%s%s\n\n", cli_bold(c), u->expression, cli_plain(c));
-    fprintf(f, "estimate   %.6g\n", r->value);
+    const cli_interval in = cli_round_interval(r->value, r->ci_low, r->ci_high);
+    cli_number value;
+    fprintf(f, "estimate   %s\n", cli_rounded(&value, r->value, r->std_error));
     if (isfinite(r->std_error)) {
         fprintf(f, "std. error %.2g\n", r->std_error);
-        fprintf(f, "95%% interval %.4g … %.4g\n", r->ci_low, r->ci_high);
+        fprintf(f, "95%% interval %s … %s\n", in.low.text, in.high.text);
     }
     fputc('\n', f);
     for (size_t k = 0; k < r->axis_count; k++) {

@@ -199,8 +199,8 @@ static void print_orders(FILE *f, const asked *w, const kspec_learn_run *r, cons
         for (int sub = 0; sub < (e->subsample ? 2 : 1); sub++) {
             const kspec_learn_moments *m = sub ? e->subsample : e->moments;
             found naive, best;
-            cli_cell(f, "%.5g", 10, find(m, KSPEC_ESTIMATOR_NAIVE, n, &naive) ? naive.e->value : NAN);
-            cli_cell(f, "%.5g", 10, find(m, 0, n, &best) ? best.e->value : NAN);
+            cli_cell(f, "%.4g", 10, find(m, KSPEC_ESTIMATOR_NAIVE, n, &naive) ? naive.e->value : NAN);
+            cli_cell(f, "%.4g", 10, find(m, 0, n, &best) ? best.e->value : NAN);
             cli_cell(f, "%.2g", 10, best.ratio_error);
         }
         fputc('\n', f);

@@ -101,12 +101,12 @@ static json_t *to_json(const void *result) {
 static void print_estimate(FILE *f, const output *u, const kspec_estimate *e) {
     const cli_list *truth = u->truth;
     fprintf(f, "%4d  %-9s", e->n, kspec_estimator_name(e->estimator));
-    cli_cell(f, "%.5g", 12, e->value);
-    cli_cell(f, "%.2g", 11, e->std_error);
+    cli_cell_rounded(f, 12, e->value, e->std_error);
+    cli_cell_rounded(f, 11, e->std_error, e->std_error);
     if (truth->count) cli_cell(f, "%.5g", 10, (size_t)e->n <= truth->count ? truth->at[e->n - 1] : NAN);
-    cli_cell(f, "%.4g", 12, e->ci_low);
-    cli_cell(f, "%.4g", 12, e->ci_high);
-    cli_cell(f, "%.5g", 10, e->root);
+    cli_cell_interval(f, 12, e->value, e->ci_low, e->ci_high);
+    /* d x^{1/n} = x^{1/n} dx/(n x) */
+    cli_cell_rounded(f, 10, e->root, fabs(e->root * e->std_error / (e->n * e->value)));
     if (u->a->bound) {
         cli_cell(f, "%.3g", 11, e->chebyshev_low);
         cli_cell(f, "%.3g", 11, e->chebyshev_high);
@@ -123,10 +123,9 @@ static void print_scale_free(FILE *f, const output *u) {
         const kspec_estimate *e = r->estimates[k];
         if (e->n == 1) continue;
         fprintf(f, "%4d  %-9s", e->n, kspec_estimator_name(e->estimator));
-        cli_cell(f, "%.5g", 12, e->scale_free);
-        cli_cell(f, "%.2g", 11, e->scale_free_std_error);
-        cli_cell(f, "%.4g", 12, e->scale_free_ci_low);
-        cli_cell(f, "%.4g", 12, e->scale_free_ci_high);
+        cli_cell_rounded(f, 12, e->scale_free, e->scale_free_std_error);
+        cli_cell_rounded(f, 11, e->scale_free_std_error, e->scale_free_std_error);
+        cli_cell_interval(f, 12, e->scale_free, e->scale_free_ci_low, e->scale_free_ci_high);
         fputc('\n', f);
     }
 }
@@ -168,15 +167,19 @@ static void print_missing(FILE *f, const output *u) {
 
 static void print_ratio(FILE *f, const kspec_moments_result *r) {
     fprintf(f, "\nparticipation ratio m(1)²/m(2): ");
+    cli_number ratio, error;
+    const cli_interval in = cli_round_interval(r->participation_ratio, r->participation_ratio_ci_low,
+                                               r->participation_ratio_ci_high);
     if (isfinite(r->participation_ratio))
-        fprintf(f, "%.4g", r->participation_ratio);
+        fputs(cli_rounded(&ratio, r->participation_ratio, r->participation_ratio_std_error), f);
     else if (r->center == KSPEC_CENTER_BOTH)
         fputs("not known without bias with both sides centred", f);
     else
         fputs("undefined (the estimate of m(2), or of m(1)², is not positive, or is not computed)", f);
     if (isfinite(r->participation_ratio_std_error))
-        fprintf(f, " ± %.2g (95%% interval %.4g … %.4g)", r->participation_ratio_std_error,
-                r->participation_ratio_ci_low, r->participation_ratio_ci_high);
+        fprintf(f, " ± %s (95%% interval %s … %s)",
+                cli_rounded(&error, r->participation_ratio_std_error, r->participation_ratio_std_error),
+                in.low.text, in.high.text);
     if (isfinite(r->participation_ratio)) fprintf(f, " dimensions (%s)", cli_center_words(r->center));
     if (isfinite(r->participation_ratio_naive))
         fprintf(f, "; of the matrix itself: %.4g", r->participation_ratio_naive);
@@ -206,8 +209,8 @@ static void print_table(FILE *f, const void *result) {
     print_ratio(f, r);
     if (u->centred) {
         const kspec_dimension_result *d = u->centred;
-        fprintf(f, "dimension (%s) %.4g", cli_center_words(d->center), d->dimension);
-        if (isfinite(d->ci_low)) fprintf(f, " (95%% interval %.4g … %.4g)", d->ci_low, d->ci_high);
+        fprintf(f, "dimension (%s) ", cli_center_words(d->center));
+        cli_print_interval(f, d->dimension, d->ci_low, d->ci_high);
         fputs(", as kspec dimension has it\n", f);
     }
     cli_device_print(f, &r->device);

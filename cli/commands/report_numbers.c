@@ -6,9 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-enum { DIGITS = 6, MOST_EIGENVALUES = 12 };
+enum { DIGITS = 4, MOST_EIGENVALUES = 20, FEW_EIGENVALUES = 12 };
 
+/* What has no error of its own */
 static void cell(FILE *to, double x) { page_cell(to, x, DIGITS); }
+
+/* An estimate and the ends of its interval, rounded to it */
+static void interval(FILE *to, double x, double low, double high) {
+    page_cell_rounded(to, x, cli_error_of(x, low, high));
+    page_cell_rounded(to, low, fabs(x - low));
+    page_cell_rounded(to, high, fabs(high - x));
+}
 
 static void head(FILE *to, double n) {
     char text[40];
@@ -63,9 +71,8 @@ void report_dimension(FILE *to, const report *r) {
         to);
     page_begin_table(to, "Dimension", (const char *const[]){"", "dimension", "from", "to", NULL});
     page_row_head(to, "without bias, 95% interval");
-    cell(to, plot_number(p->object, "dimension"));
-    cell(to, plot_number(p->object, "ci_low"));
-    cell(to, plot_number(p->object, "ci_high"));
+    interval(to, plot_number(p->object, "dimension"), plot_number(p->object, "ci_low"),
+             plot_number(p->object, "ci_high"));
     page_end_row(to);
     page_row_head(to, "of the matrix itself");
     cell(to, plot_number(p->object, "naive"));
@@ -88,22 +95,27 @@ static double at(const json_t *list, size_t i) { return plot_value(json_array_ge
 static void spectrum_numbers(FILE *to, const json_t *s) {
     const json_t *values = json_object_get(s, "eigenvalues"), *low = json_object_get(s, "ci_low"),
                  *high = json_object_get(s, "ci_high");
+    const double resolved = plot_number(s, "resolved");
     size_t count = json_array_size(values), shown = 0;
+    /* those that the text calls known; a few where none is */
+    const size_t known = resolved > 0 ? (size_t)resolved : count < FEW_EIGENVALUES ? count : FEW_EIGENVALUES;
     page_begin_table(to, "The largest eigenvalues of the kernel, with 95% intervals",
                      (const char *const[]){"i", "λ", "from", "to", NULL});
-    for (; shown < count && shown < MOST_EIGENVALUES; shown++) {
+    for (; shown < count && shown < known && shown < MOST_EIGENVALUES; shown++) {
         if (at(values, shown) == 0 && shown > 0) break;
         head(to, (double)shown + 1);
-        cell(to, at(values, shown));
-        cell(to, at(low, shown));
-        cell(to, at(high, shown));
+        interval(to, at(values, shown), at(low, shown), at(high, shown));
         page_end_row(to);
     }
     page_end_table(to);
     if (shown < count && at(values, shown) == 0)
         fputs("<p class=\"soft\">Further ones are not told from 0 at this size.</p>\n", to);
+    else if (shown < known)
+        fprintf(to, "<p class=\"soft\">The first %zu of the %zu that are told one by one.</p>\n", shown,
+                known);
     else if (shown < count)
-        fprintf(to, "<p class=\"soft\">The first %zu of %zu.</p>\n", shown, count);
+        fprintf(to, "<p class=\"soft\">The first %zu; the other %zu are known only as a whole.</p>\n", shown,
+                count - shown);
 }
 
 void report_spectrum(FILE *to, const report *r) {
@@ -141,9 +153,7 @@ static void moments_numbers(FILE *to, const json_t *estimates) {
     json_array_foreach(estimates, i, e) {
         if (report_is_naive(e)) continue;
         head(to, plot_number(e, "n"));
-        cell(to, plot_number(e, "value"));
-        cell(to, plot_number(e, "ci_low"));
-        cell(to, plot_number(e, "ci_high"));
+        interval(to, plot_number(e, "value"), plot_number(e, "ci_low"), plot_number(e, "ci_high"));
         fprintf(to, "<td>%s</td>", plot_word(e, "estimator", ""));
         if (naive) cell(to, plot_number(naive_at(estimates, plot_number(e, "n")), "value"));
         page_end_row(to);

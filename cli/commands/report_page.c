@@ -17,12 +17,13 @@ void report_end_section(FILE *to) { fputs("</section>\n", to); }
 static void answer(FILE *to, const json_t *d) {
     double x = plot_number(d, "dimension"), low = plot_number(d, "ci_low"), high = plot_number(d, "ci_high"),
            naive = plot_number(d, "naive");
+    const cli_interval in = cli_round_interval(x, low, high);
     fputs("<p class=\"answer\">", to);
     if (isfinite(x))
-        fprintf(to, "The data fill about <strong>%.3g dimension%s</strong>", x, x == 1 ? "" : "s");
+        fprintf(to, "The data fill about <strong>%s dimension%s</strong>", in.value.text, x == 1 ? "" : "s");
     else
         fputs("The dimension of the data <strong>cannot be told</strong> from a matrix of this size", to);
-    if (isfinite(x) && isfinite(low)) fprintf(to, " (95%% interval %.3g to %.3g)", low, high);
+    if (isfinite(x) && isfinite(low)) fprintf(to, " (95%% interval %s to %s)", in.low.text, in.high.text);
     fputs(".", to);
     if (isfinite(naive))
         fprintf(

@@ -414,15 +414,15 @@ static void print_point(FILE *f, const result *r, const row *at) {
     const kspec_ridge_measured *e = &at->e;
     int measured = r->measured;
     fprintf(f, "%7zu  %9.4g", p->N, p->lambda);
-    cli_cell(f, "%.5g", 10, p->delta_cos);
-    if (!r->a->activation) cli_cell(f, "%.5g", 10, p->delta_sin);
-    cli_cell(f, "%.5g", 10, p->train_mse);
-    if (measured) cli_cell(f, "%.5g", 10, e->train_mse), spread(f, e->train_sd);
-    cli_cell(f, "%.5g", 10, p->kernel_train_mse);
+    cli_cell(f, "%.4g", 10, p->delta_cos);
+    if (!r->a->activation) cli_cell(f, "%.4g", 10, p->delta_sin);
+    cli_cell(f, "%.4g", 10, p->train_mse);
+    if (measured) cli_cell_rounded(f, 10, e->train_mse, e->train_sd), spread(f, e->train_sd);
+    cli_cell(f, "%.4g", 10, p->kernel_train_mse);
     if (r->nt) {
-        cli_cell(f, "%.5g", 10, p->test_mse);
-        if (measured) cli_cell(f, "%.5g", 10, e->test_mse), spread(f, e->test_sd);
-        cli_cell(f, "%.5g", 10, p->kernel_test_mse);
+        cli_cell(f, "%.4g", 10, p->test_mse);
+        if (measured) cli_cell_rounded(f, 10, e->test_mse, e->test_sd), spread(f, e->test_sd);
+        cli_cell(f, "%.4g", 10, p->kernel_test_mse);
         if (r->a->label_count) cli_cell(f, "%.2f", 8, 100 * p->test_error);
         if (r->a->label_count && measured) cli_cell(f, "%.2f", 8, 100 * e->test_error);
     }

@@ -191,11 +191,10 @@ void spectrum_print_eigenvalues(FILE *f, const spectrum_output *u, size_t shown)
             r->sample_count ? "    of the sample" : "", u->truth ? "        truth" : "", cli_plain(c));
     for (size_t k = 0; k < shown; k++) {
         fprintf(f, "%4zu", k + 1);
-        cli_cell(f, "%.5g", 11, r->eigenvalues[k]);
+        cli_cell_rounded(f, 11, r->eigenvalues[k], r->std_error[k]);
         cli_cell(f, "%.2g", 11, r->std_error[k]);
-        cli_cell(f, "%.4g", 11, r->ci_low[k]);
-        cli_cell(f, "%.4g", 11, r->ci_high[k]);
-        if (r->sample_count) cli_cell(f, "%.5g", 15, k < r->sample_count ? r->sample_eigenvalues[k] : NAN);
+        cli_cell_interval(f, 11, r->eigenvalues[k], r->ci_low[k], r->ci_high[k]);
+        if (r->sample_count) cli_cell(f, "%.4g", 15, k < r->sample_count ? r->sample_eigenvalues[k] : NAN);
         if (u->truth) cli_cell(f, "%.5g", 11, k < u->truth_count ? u->truth[k] : 0);
         fputc('\n', f);
     }

@@ -97,11 +97,11 @@ static void print_eigenvalues(FILE *f, const spectrum_output *u) {
     if (!u->a->count && r->fit->resolved > 0 && shown > r->fit->resolved) shown = r->fit->resolved;
     for (size_t k = 0; k < shown; k++) {
         fprintf(f, "%4zu", k + 1);
-        cli_cell(f, "%.5g", 11, r->eigenvalues[k]);
-        cli_cell(f, "%.4g", 11, r->ci_low[k]);
-        cli_cell(f, "%.4g", 11, r->ci_high[k]);
-        cli_cell(f, "%.5g", 14, k < r->sample_count ? r->sample_eigenvalues[k] : NAN);
-        if (r->fit->crossed) cli_cell(f, "%.5g", 16, k < r->fit->crossed_count ? r->fit->crossed[k] : NAN);
+        const double error = cli_error_of(r->eigenvalues[k], r->ci_low[k], r->ci_high[k]);
+        cli_cell_rounded(f, 11, r->eigenvalues[k], error);
+        cli_cell_interval(f, 11, r->eigenvalues[k], r->ci_low[k], r->ci_high[k]);
+        cli_cell(f, "%.4g", 14, k < r->sample_count ? r->sample_eigenvalues[k] : NAN);
+        if (r->fit->crossed) cli_cell(f, "%.4g", 16, k < r->fit->crossed_count ? r->fit->crossed[k] : NAN);
         if (u->truth) cli_cell(f, "%.5g", 12, k < u->truth_count ? u->truth[k] : 0);
         fputc('\n', f);
     }
@@ -118,16 +118,16 @@ static void print_check(FILE *f, const spectrum_output *u) {
     for (size_t n = 0; n < r->count; n++) {
         fprintf(f, "m(%zu)            ", n + 1);
         const double noise = n == 0 && u->d->trials == 1 ? r->fit->noise * r->fit->noise : 0;
-        cli_cell(f, "%.5g", 11, r->fitted[n] + noise);
-        cli_cell(f, "%.5g", 11, r->given[n]);
-        cli_cell(f, "%.2g", 11, r->given_std_error[n]);
+        cli_cell_rounded(f, 11, r->fitted[n] + noise, r->given_std_error[n]);
+        cli_cell_rounded(f, 11, r->given[n], r->given_std_error[n]);
+        cli_cell_rounded(f, 11, r->given_std_error[n], r->given_std_error[n]);
         cli_cell(f, "%.1f", 7, r->fit->z[n]);
         fputs(n == 0 && u->d->trials == 1 ? "  (with noise, as the unbiased one)\n" : "\n", f);
     }
     fputs("participation   ", f);
-    cli_cell(f, "%.5g", 11, r->fit->participation_ratio);
-    cli_cell(f, "%.5g", 11, r->participation_ratio);
-    cli_cell(f, "%.2g", 11, r->participation_ratio_std_error);
+    cli_cell_rounded(f, 11, r->fit->participation_ratio, r->participation_ratio_std_error);
+    cli_cell_rounded(f, 11, r->participation_ratio, r->participation_ratio_std_error);
+    cli_cell_rounded(f, 11, r->participation_ratio_std_error, r->participation_ratio_std_error);
     cli_cell(f, "%.1f", 7, r->fit->participation_ratio_z);
     fprintf(f, "  (%s)\n", cli_center_words(r->center));
 }
@@ -138,25 +138,39 @@ static void print_families(FILE *f, const kspec_spectrum_result *r) {
         fprintf(f, "%5.0f%%  %s\n", 100 * r->fit->families[k]->weight, r->fit->families[k]->name);
 }
 
+static void print_noise_and_exponent(FILE *f, const kspec_spectrum_result *r) {
+    const kspec_spectrum_fit *t = r->fit;
+    const cli_interval noise = cli_round_interval(t->noise, t->noise_ci_low, t->noise_ci_high),
+                       a = cli_round_interval(t->exponent, t->exponent_ci_low, t->exponent_ci_high),
+                       plain = cli_round_interval(t->exponent_unweighted, t->exponent_unweighted_ci_low,
+                                                  t->exponent_unweighted_ci_high);
+    if (t->noise_from == KSPEC_NOISE_FROM_NOWHERE)
+        fputs("noise: none\n", f);
+    else
+        fprintf(f, "noise: standard deviation %s (%s … %s), %s\n", noise.value.text, noise.low.text,
+                noise.high.text, noise_reason(r));
+    if (isfinite(t->exponent))
+        fprintf(
+            f,
+            "exponent: λ_i ~ i^-a, a = %s (%s … %s) over i = %zu … %zu; without weights 1/i %s (%s … %s)\n",
+            a.value.text, a.low.text, a.high.text, t->exponent_from, t->exponent_to, plain.value.text,
+            plain.low.text, plain.high.text);
+}
+
+static void print_effective(FILE *f, const kspec_spectrum_result *r, size_t k) {
+    const cli_interval d = cli_round_interval(r->effective_dimension[k], r->effective_dimension_ci_low[k],
+                                              r->effective_dimension_ci_high[k]);
+    fprintf(f, "effective dimension at %-8.3g %8s (%s … %s)\n", r->t[k], d.value.text, d.low.text,
+            d.high.text);
+}
+
 void spectrum_fit_print(FILE *f, const void *result) {
     const spectrum_output *u = result;
     const kspec_spectrum_result *r = u->r;
     spectrum_print_head(f, u);
     print_eigenvalues(f, u);
     cli_signal_print(f, r->fit->signal, r->fit->signal_z);
-    if (r->fit->noise_from == KSPEC_NOISE_FROM_NOWHERE)
-        fputs("noise: none\n", f);
-    else
-        fprintf(f, "noise: standard deviation %.4g (%.3g … %.3g), %s\n", r->fit->noise, r->fit->noise_ci_low,
-                r->fit->noise_ci_high, noise_reason(r));
-    if (isfinite(r->fit->exponent))
-        fprintf(
-            f,
-            "exponent: λ_i ~ i^-a, a = %.3g (%.3g … %.3g) over i = %zu … %zu; without weights 1/i %.3g (%.3g "
-            "… %.3g)\n",
-            r->fit->exponent, r->fit->exponent_ci_low, r->fit->exponent_ci_high, r->fit->exponent_from,
-            r->fit->exponent_to, r->fit->exponent_unweighted, r->fit->exponent_unweighted_ci_low,
-            r->fit->exponent_unweighted_ci_high);
+    print_noise_and_exponent(f, r);
     print_check(f, u);
     cli_left_out_print(f, &u->a->common, r->doubts, r->doubt_count);
     fputc('\n', f);
@@ -164,8 +178,6 @@ void spectrum_fit_print(FILE *f, const void *result) {
         if (isnan(r->effective_dimension[k]))
             fprintf(f, "effective dimension at %-8.3g not resolved\n", r->t[k]);
         else
-            fprintf(f, "effective dimension at %-8.3g %8.4g (%.3g … %.3g)\n", r->t[k],
-                    r->effective_dimension[k], r->effective_dimension_ci_low[k],
-                    r->effective_dimension_ci_high[k]);
+            print_effective(f, r, k);
     print_families(f, r);
 }

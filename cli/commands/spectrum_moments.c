@@ -77,7 +77,7 @@ void spectrum_moments_print(FILE *f, const void *result) {
     fprintf(f, "\n%s   n  moment given   std. error       fitted  of the list%s\n", bold, plain);
     for (size_t n = 0; n < r->count; n++) {
         fprintf(f, "%4zu", n + 1);
-        cli_cell(f, "%.5g", 12, r->given[n]);
+        cli_cell_rounded(f, 12, r->given[n], r->given_std_error[n]);
         cli_cell(f, "%.2g", 11, r->given_std_error[n]);
         cli_cell(f, "%.5g", 11, r->fitted[n]);
         cli_cell(f, "%.5g", 11, r->lp->listed[n]);
@@ -96,15 +96,16 @@ void spectrum_moments_print(FILE *f, const void *result) {
         fprintf(f, "eigenvalues: %s %d draws of the moments from their errors\n",
                 r->lp->free_mass ? "of the mean measure of" : "means and spread over", r->lp->draws);
     fputs("\noperator norm", f);
-    cli_cell(f, "%.5g", 24, r->eigenvalues[0]);
+    cli_cell_rounded(f, 24, r->eigenvalues[0], r->lp->draws ? r->std_error[0] : NAN);
     if (r->lp->draws) fprintf(f, " ± %.2g", r->std_error[0]);
     fputs("\nparticipation ratio", f);
-    cli_cell(f, "%.5g", 18, r->participation_ratio);
+    cli_cell_rounded(f, 18, r->participation_ratio, r->participation_ratio_std_error);
     if (isfinite(r->participation_ratio_std_error)) fprintf(f, " ± %.2g", r->participation_ratio_std_error);
     if (r->moments) fprintf(f, " (%s)", cli_center_words(r->center));
     for (size_t k = 0; k < r->t_count; k++) {
         fprintf(f, "\neffective dimension at %-8.3g", r->t[k]);
-        cli_cell(f, "%.5g", 6, r->effective_dimension[k]);
+        cli_cell_rounded(f, 6, r->effective_dimension[k],
+                         r->lp->draws ? r->effective_dimension_std_error[k] : NAN);
         if (r->lp->draws) fprintf(f, " ± %.2g", r->effective_dimension_std_error[k]);
     }
     fputc('\n', f);

@@ -80,10 +80,10 @@ static const char *name_of(const cli_target *t, size_t k, char *room, size_t siz
 
 static void line(FILE *f, const char *what, double value, double error, double low, double high) {
     fprintf(f, "  %-12s", what);
-    cli_cell(f, "%.4g", 12, value);
+    cli_cell_rounded(f, 12, value, error);
     cli_cell(f, "%.2g", 10, error);
-    cli_cell(f, "%.4g", 12, low);
-    cli_cell(f, "%.4g", 10, high);
+    cli_cell_rounded(f, 12, low, fabs(value - low));
+    cli_cell_rounded(f, 10, high, fabs(high - value));
     fputc('\n', f);
 }
 

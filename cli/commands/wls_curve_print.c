@@ -15,8 +15,9 @@ static const char *basis_name(kspec_wls_basis basis) { return cli_choice_name(wl
 /* ---- text ---- */
 
 static void print_interval(FILE *f, const char *name, double value, double low, double high) {
-    fprintf(f, "%s %.4g", name, value);
-    if (isfinite(low)) fprintf(f, " (95%%: %.4g … %.4g)", low, high);
+    const cli_interval in = cli_round_interval(value, low, high);
+    fprintf(f, "%s %s", name, in.value.text);
+    if (isfinite(low)) fprintf(f, " (95%%: %s … %s)", in.low.text, in.high.text);
 }
 
 static void print_choice(FILE *f, const kspec_wls_smooth_result *r) {
@@ -41,11 +42,13 @@ static void print_row(FILE *f, const wls_points *p, size_t i, double x, const do
     const size_t at = p->is_complex ? 2 * i : i;
     fprintf(f, "%8zu  %10.5g", i, x);
     if (y) cli_cell(f, "%.5g", 12, y[at]);
+    const cli_interval in = cli_round_interval(value[at], value[at] - half, value[at] + half);
+    cli_number other;
     if (p->is_complex)
-        fprintf(f, "  %12.5g %c %.5g i  ± %.4g\n", value[at], value[at + 1] < 0 ? '-' : '+',
-                fabs(value[at + 1]), half);
+        fprintf(f, "  %12s %c %s i  ± %.2g\n", in.value.text, value[at + 1] < 0 ? '-' : '+',
+                cli_rounded(&other, fabs(value[at + 1]), half), half);
     else
-        fprintf(f, "  %12.5g  %12.5g … %.5g\n", value[at], value[at] - half, value[at] + half);
+        fprintf(f, "  %12s  %12s … %s\n", in.value.text, in.low.text, in.high.text);
 }
 
 enum { FEW = 8 };
@@ -65,8 +68,8 @@ void wls_print_curve(FILE *f, const wls_args *a, const wls_points *p, const kspe
                 r->p);
     fprintf(
         f,
-        "expected error of the curve (rms): %.4g; of least squares with its best p = %zu: %.4g, with p = N: "
-        "%.4g\n",
+        "expected error of the curve (rms): %.3g; of least squares with its best p = %zu: %.3g, with p = N: "
+        "%.3g\n",
         sqrt(r->error), r->best->p, sqrt(r->best->error), r->noise);
     fprintf(f, "\n%s       i           x             y         curve  95%% band%s\n", bold, plain);
     for (size_t i = 0; i < r->N && i < FEW; i++)

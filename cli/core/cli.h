@@ -555,6 +555,26 @@ void cli_set_reals(json_t *object, const cli_member *members);
 /* A number in a table's column of its own, blank where it is not finite. */
 void cli_cell(FILE *f, const char *format, int width, double x);
 
+/*
+ * Numbers rounded to their uncertainty: the second digit of the error is the last that is shown. Where the
+ * error is not known, or 0, four digits; "" of a number that is not finite.
+ */
+typedef struct {
+    char text[40];
+} cli_number;
+const char *cli_rounded(cli_number *to, double x, double error);
+void cli_cell_rounded(FILE *f, int width, double x, double error);
+/* An estimate in its interval: its error is the geometric mean of the distances to the ends, theirs these. */
+typedef struct {
+    cli_number value, low, high;
+} cli_interval;
+cli_interval cli_round_interval(double x, double low, double high);
+double cli_error_of(double x, double low, double high);
+/* "20.2 (95% interval 19.6 … 20.7)"; the estimate alone where there is no interval */
+void cli_print_interval(FILE *f, double x, double low, double high);
+/* Two cells: the ends */
+void cli_cell_interval(FILE *f, int width, double x, double low, double high);
+
 /* A probability in so many places, "0.03"; below 1e-16 "<1e-16", for no approximation of it holds there */
 void cli_print_p(FILE *f, int width, double p);
 /* Escape sequences, empty unless the table goes to a terminal */

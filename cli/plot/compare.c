@@ -82,6 +82,41 @@ static int plot_square(plot_figure *f, const plot_source *s) {
 
 static int plot_pairs(plot_figure *f, const plot_source *s, size_t count);
 
+/* The alignment; of matrices that have none, the difference of dimensions */
+static void lead(plot_figure *f, const json_t *o) {
+    const double a = plot_number(o, "alignment"), p = plot_number(o, "alignment_p");
+    const json_t *list = json_object_get(o, "differences"), *e;
+    plot_words text;
+    cli_number d;
+    size_t i;
+    char chance[40] = "";
+    if (p >= 0) snprintf(chance, sizeof chance, p < 1e-16 ? ", p < 1e-16" : ", p %.2g", p);
+    if (isfinite(a))
+        plot_lead(
+            f, "alignment %s%s",
+            plot_interval(&text, a, plot_number(o, "alignment_ci_low"), plot_number(o, "alignment_ci_high")),
+            chance);
+    json_array_foreach(list, i, e) {
+        const double value = plot_number(e, "value"), error = plot_number(e, "stderr");
+        if (isfinite(a) || !isfinite(value) || strcmp(plot_word(e, "what", ""), "dimension") != 0) continue;
+        plot_lead(f, "dimensions differ by %s ± %.2g", cli_rounded(&d, value, error), error);
+    }
+}
+
+/* The two that are most alike */
+static void lead_square(plot_figure *f, const json_t *labels, const json_t *rows) {
+    size_t at[2] = {0, 0};
+    double most = -INFINITY;
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        for (size_t k = 0; k < i; k++) {
+            const double a = plot_value(json_array_get(json_array_get(rows, i), k));
+            if (a > most) most = a, at[0] = k, at[1] = i;
+        }
+    if (isfinite(most))
+        plot_lead(f, "most alike: %.30s and %.30s (%.2f)", json_string_value(json_array_get(labels, at[0])),
+                  json_string_value(json_array_get(labels, at[1])), most);
+}
+
 int plot_compare(plot_figure *f, const plot_source *s, size_t count) {
     size_t several = 0;
     for (size_t k = 0; k < count; k++) several += json_object_get(s[k].json, "alignments") != NULL;
@@ -89,6 +124,8 @@ int plot_compare(plot_figure *f, const plot_source *s, size_t count) {
     if (several < count) return plot_unfit(s, "results of two and of more matrices do not go together");
     int status = EXIT_DONE;
     for (size_t k = 0; k < count && !status; k++) status = plot_square(f, &s[k]);
+    if (!status && count == 1)
+        lead_square(f, json_object_get(s->json, "labels"), json_object_get(s->json, "alignments"));
     return status;
 }
 
@@ -123,9 +160,10 @@ static int plot_pairs(plot_figure *f, const plot_source *s, size_t count) {
     plot_add_mark(f, differences, 'x', -1.96, NULL);
     plot_add_mark(f, differences, 'x', 1.96, NULL);
     if (count == 1)
-        plot_text(f, &f->title, "%s (%.0f × %.0f) and %s (%.0f × %.0f), rows × columns",
-                  plot_word(s->json, "first", "first"), plot_number(s->json, "rows"),
-                  plot_number(s->json, "cols"), plot_word(s->json, "second", "second"),
-                  plot_number(s->json, "other_rows"), plot_number(s->json, "other_cols"));
+        plot_text(f, &f->title, "%s (%.0f × %.0f) and %s (%.0f × %.0f)", plot_word(s->json, "first", "first"),
+                  plot_number(s->json, "rows"), plot_number(s->json, "cols"),
+                  plot_word(s->json, "second", "second"), plot_number(s->json, "other_rows"),
+                  plot_number(s->json, "other_cols"));
+    if (count == 1) lead(f, s->json);
     return EXIT_DONE;
 }

@@ -128,6 +128,10 @@ int plot_dimension(plot_figure *f, const plot_source *s, size_t count) {
         if (status) return status;
     }
     plot_shape_title(f, s, count);
-    plot_add_interval(f, s, count, "dimension", "ci_low", "ci_high", NULL);
+    const double d = plot_number(s->json, "dimension");
+    plot_words text;
+    if (count == 1 && isfinite(d))
+        plot_lead(f, "dimension %s",
+                  plot_interval(&text, d, plot_number(s->json, "ci_low"), plot_number(s->json, "ci_high")));
     return EXIT_DONE;
 }

@@ -187,22 +187,22 @@ void plot_shape_title(plot_figure *f, const plot_source *s, size_t count) {
               plural(cols), json_is_true(json_object_get(in, "centered")) ? ", centred" : "");
 }
 
-void plot_add_interval(plot_figure *f, const plot_source *s, size_t count, const char *key,
-                       const char *low_key, const char *high_key, const char *naive_key) {
-    double d = plot_number(s->json, key), low = plot_number(s->json, low_key),
-           high = plot_number(s->json, high_key);
-    double naive = naive_key ? plot_number(s->json, naive_key) : NAN;
-    char *shape = f->title, value[400], interval[800] = "", own[80] = "";
-    if (!shape || count > 1 || !isfinite(d)) return;
-    /* two digits of the error, and no more; what it is about comes last, for a narrow picture cuts the end */
-    const int known = isfinite(low) && isfinite(high) && high > low && high < 1e15;
-    const int digits = known ? (int)fmin(9, fmax(0, 1 - floor(log10((high - low) / 2)))) : 0;
-    snprintf(value, sizeof value, known ? "%.*f" : "%.*g", known ? digits : 3, d);
-    if (known) snprintf(interval, sizeof interval, " (95%%: %.*f … %.*f)", digits, low, digits, high);
-    if (isfinite(naive)) snprintf(own, sizeof own, ", of the matrix itself %.3g", naive);
+const char *plot_interval(plot_words *to, double x, double low, double high) {
+    const cli_interval in = cli_round_interval(x, low, high);
+    snprintf(to->text, sizeof to->text, isfinite(low) && isfinite(high) ? "%s (95%%: %s … %s)" : "%s",
+             in.value.text, in.low.text, in.high.text);
+    return to->text;
+}
+
+void plot_lead(plot_figure *f, const char *fmt, ...) {
+    char answer[600], *rest = f->title;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(answer, sizeof answer, fmt, ap);
+    va_end(ap);
     f->title = NULL;
-    plot_text(f, &f->title, "dimension %s%s%s; %s", value, interval, own, shape);
-    free(shape);
+    plot_text(f, &f->title, "%s%s%s", answer, rest ? "; " : "", rest ? rest : "");
+    free(rest);
 }
 
 void plot_share_y(plot_panel *const *panels, size_t count) {

@@ -90,7 +90,23 @@ static void put_names(FILE *to, char axis, char *const *names, size_t count) {
     fputs(")\n", to);
 }
 
-static void put_axis(FILE *to, char axis, const plot_panel *p, size_t letters) {
+/* Powers of ten, as far apart as their names need; `room`: pixels of the axis */
+static void put_powers(FILE *to, char axis, const plot_axis *a, double room) {
+    enum { NAME = 46 };
+    const double low = log10(a->low), high = log10(a->high), step = ceil((high - low) * NAME / room);
+    if (axis == 'x' && step > 1) {
+        const char *comma = "";
+        fputs("set xtics (", to);
+        for (double e = step * ceil(low / step); e <= high; e += step) {
+            fprintf(to, "%s1e%.0f", comma, e);
+            comma = ", ";
+        }
+        fputs(")\n", to);
+    }
+    fprintf(to, "set format %c '10^{%%T}'\n", axis);
+}
+
+static void put_axis(FILE *to, char axis, const plot_panel *p, size_t letters, double room) {
     const plot_axis *a = axis == 'x' ? &p->x : &p->y;
     fprintf(to, "set %crange [%.17g:%.17g]\n", axis, a->low, a->high);
     fprintf(to, "set %clabel ", axis);
@@ -103,14 +119,14 @@ static void put_axis(FILE *to, char axis, const plot_panel *p, size_t letters) {
         if (decades < 2)
             put_short_log(to, axis, a);
         else
-            fprintf(to, "set format %c '10^{%%T}'\n", axis);
+            put_powers(to, axis, a, room);
     } else {
         fprintf(to, "unset logscale %c\nunset m%ctics\nset format %c '%%h'\n", axis, axis, axis);
         int few = axis == 'x' && a->high - a->low < 12 && whole(p) && !p->name_count;
         fprintf(to, few ? "set %ctics 1\n" : "set %ctics autofreq\n", axis);
     }
     if (axis == 'x')
-        fputs(p->xname_count ? "set xtics rotate by -30 left\n" : "set xtics norotate center\n", to);
+        fputs(plot_names_slant(p) ? "set xtics rotate by -30 left\n" : "set xtics norotate center\n", to);
     if (axis == 'x' && p->xname_count) put_names(to, axis, p->xnames, p->xname_count);
     if (axis == 'y' && p->name_count) put_names(to, axis, p->names, p->name_count);
 }
@@ -340,7 +356,7 @@ static void put_panel(FILE *to, const plot_figure *f, size_t i, const plot_layou
     if (i == 0 && f->title && l->title_letters) {
         fputs("set label ", to);
         put_text(to, f->title, l->title_letters);
-        fprintf(to, " at screen 0.5, screen %.6f center font ',%g'\n", l->title_height, 15 * unit);
+        fprintf(to, " at screen 0.5, screen %.6f center font ',%g'\n", l->title_height, l->title_font * unit);
     }
     if (p->note) {
         fputs("set label ", to);
@@ -355,8 +371,8 @@ static void put_panel(FILE *to, const plot_figure *f, size_t i, const plot_layou
             at->legend_left, at->legend_top, at->legend_font * unit);
     else
         fputs("unset key\n", to);
-    put_axis(to, 'x', p, at->title_letters);
-    put_axis(to, 'y', p, at->ylabel_letters);
+    put_axis(to, 'x', p, at->title_letters, (at->right - at->left) * l->width);
+    put_axis(to, 'y', p, at->ylabel_letters, (at->top - at->bottom) * l->height);
     put_mark_lines(to, p);
     clause_list c = {to, i, 0, at->legend_letters, p};
     for (int bands = 1; bands >= 0; bands--) /* bands behind everything else */

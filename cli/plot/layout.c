@@ -116,11 +116,20 @@ static double column_margin(const plot_figure *f, size_t C, size_t i) {
     return margin;
 }
 
-/* What names below the axis x take, at an angle of 30 degrees, beyond the usual */
-static double below_axis(const plot_panel *p) {
+static double longest_xname(const plot_panel *p) {
     double longest = 0;
     for (size_t k = 0; k < p->xname_count; k++) longest = fmax(longest, text_width(p->xnames[k], PLOT_FONT));
-    return fmin(0.5 * longest, 120);
+    return longest;
+}
+
+int plot_names_slant(const plot_panel *p) {
+    enum { NARROWEST = 260 }; /* a frame, in pixels */
+    return (longest_xname(p) + PLOT_FONT) * (double)p->xname_count > NARROWEST;
+}
+
+/* What names below the axis x take, at an angle of 30 degrees, beyond the usual */
+static double below_axis(const plot_panel *p) {
+    return plot_names_slant(p) ? fmin(0.5 * longest_xname(p), 120) : 0;
 }
 
 /* The height that a row wants, for its bars and its legends */
@@ -187,7 +196,10 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
         l->width = (double)look->width, l->height = (double)look->height;
     }
     l->title_height = 1 - 0.55 * band / l->height;
-    l->title_letters = look->narrow ? 0 : (size_t)fmax(8, l->width / (15 * LETTER));
+    /* a long title is smaller before it is cut */
+    const double wanted = l->width / (LETTER * fmax(1, f->title ? (double)plot_letters(f->title) : 0));
+    l->title_font = fmax(11, fmin(15, wanted));
+    l->title_letters = look->narrow ? 0 : (size_t)fmax(8, l->width / (l->title_font * LETTER));
 
     double from_top = band;
     for (size_t r = 0; r < R; r++) {

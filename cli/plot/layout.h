@@ -16,9 +16,12 @@ typedef struct {
 /* Width and height in units of 1/96 inch. Without title_letters the page has the title. */
 typedef struct {
     double width, height;
-    double title_height;
+    double title_height, title_font;
     size_t title_letters;
     plot_place places[PLOT_MOST_PANELS];
 } plot_layout;
+
+/* Are the names below the axis x too long to stand upright beside each other? */
+int plot_names_slant(const plot_panel *p);
 
 void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l);

@@ -79,6 +79,20 @@ static int estimators(const plot_source *s, const char *names[NAMES], size_t *co
     return EXIT_DONE;
 }
 
+/* The dimension that follows from m(1) and m(2) */
+static void lead(plot_figure *f, const json_t *o) {
+    const double naive = plot_number(o, "participation_ratio_naive"),
+                 d = plot_number(o, "participation_ratio");
+    plot_words text;
+    char own[60] = "";
+    if (!isfinite(d)) return;
+    if (isfinite(naive)) snprintf(own, sizeof own, ", of the matrix itself %.3g", naive);
+    plot_lead(f, "dimension %s%s",
+              plot_interval(&text, d, plot_number(o, "participation_ratio_ci_low"),
+                            plot_number(o, "participation_ratio_ci_high")),
+              own);
+}
+
 int plot_moments(plot_figure *f, const plot_source *s, size_t count) {
     plot_panel *panels[2] = {plot_add_panel(f, "moments, bars: 95% intervals", "order n", "m(n)"),
                              plot_add_panel(f, "their roots", "order n", "m(n)^{1/n}")};
@@ -116,8 +130,7 @@ int plot_moments(plot_figure *f, const plot_source *s, size_t count) {
     if (truth) add_truth(f, panels, truth, "truth", 0);
     if (all) plot_shape_title(f, s, count);
     if (all && count == 1)
-        plot_add_interval(f, s, count, "participation_ratio", "participation_ratio_ci_low",
-                          "participation_ratio_ci_high", "participation_ratio_naive");
+        lead(f, s->json);
     else if (!all && count == 1)
         plot_text(f, &f->title, "the moments of the kernel: %s, %.0f dimension%s",
                   plot_word(s->json, "process", "known"), plot_number(s->json, "dim"),

@@ -16,7 +16,7 @@ static int same_matrix(const json_t *a, const json_t *b) {
     return 1;
 }
 
-static void add_entry(plot_figure *f, plot_series *s, const json_t *e, int *kinds) {
+static void add_entry(plot_figure *f, plot_series *s, const json_t *e, int single, int *kinds) {
     double y = plot_number(e, "value"), low = plot_number(e, "ci_low"), high = plot_number(e, "ci_high");
     int kind = PLOT_INTERVAL;
     if (!isfinite(low) || !isfinite(high)) {
@@ -26,18 +26,35 @@ static void add_entry(plot_figure *f, plot_series *s, const json_t *e, int *kind
         low = y - half, high = y + half;
     }
     if (s && isfinite(low)) s->bars = kind, *kinds |= 1 << kind;
-    plot_add_point(f, s, plot_number(e, "seconds"), y, low, high);
+    plot_add_point(f, s, single ? 0 : plot_number(e, "seconds"), y, low, high);
+}
+
+/* The exact norm, or else the first one with an interval, or the first */
+static void lead(plot_figure *f, const json_t *list, double exact) {
+    size_t i;
+    const json_t *e, *best = NULL;
+    plot_words text;
+    json_array_foreach(list, i, e) if (isfinite(plot_number(e, "ci_low")) && !best) best = e;
+    if (!best) best = json_array_get(list, 0);
+    if (isfinite(exact))
+        plot_lead(f, "spectral norm %.6g", exact);
+    else if (best)
+        plot_lead(f, "spectral norm %s",
+                  plot_interval(&text, plot_number(best, "value"), plot_number(best, "ci_low"),
+                                plot_number(best, "ci_high")));
 }
 
 int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
-    plot_panel *p = plot_add_panel(f, NULL, "time in seconds", "spectral norm");
+    /* one number has no time to be compared with */
+    const int single = count == 1 && json_array_size(json_object_get(s->json, "results")) == 1;
+    plot_panel *p = plot_add_panel(f, NULL, single ? NULL : "time in seconds", "spectral norm");
     const char *names[METHODS];
     size_t n = 0, i;
     const json_t *e;
     const plot_source unnamed = {0};
     int same = 1, kinds = 0;
     double exact = NAN;
-    if (p) p->x.scale = PLOT_LOG;
+    if (p && !single) p->x.scale = PLOT_LOG;
     for (size_t k = 0; k < count; k++) {
         const json_t *list = plot_list(&s[k], "results");
         if (!list) return plot_refused(&s[k]);
@@ -60,8 +77,8 @@ int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
             for (size_t j = same ? 0 : k; j < (same ? count : k + 1); j++)
                 json_array_foreach(json_object_get(s[j].json, "results"), i, e) {
                     if (strcmp(plot_word(e, "method", ""), names[m]) != 0) continue;
-                    if (!line) line = plot_add_series(f, p, label, PLOT_POINTS, -1);
-                    add_entry(f, line, e, &kinds);
+                    if (!line) line = plot_add_series(f, p, single ? NULL : label, PLOT_POINTS, -1);
+                    add_entry(f, line, e, single, &kinds);
                     int done =
                         strcmp(names[m], "eigen") == 0 ||
                         (strcmp(names[m], "lanczos") == 0 && json_is_true(json_object_get(e, "converged")));
@@ -73,10 +90,12 @@ int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
     for (int k = 0; k < 3; k++) /* entries of the legend alone */
         if (kinds & 1 << k)
             plot_add_point(f, plot_add_series(f, p, words[k], styles[k], PLOT_BLACK), NAN, NAN, NAN, NAN);
-    if (same) plot_add_mark(f, p, 'y', exact, "exact");
+    if (single) plot_add_xname(f, p, names[0]);
+    if (same && !single) plot_add_mark(f, p, 'y', exact, "exact");
     if (same && isfinite(plot_number(s->json, "sigma")))
         plot_text(f, &f->title, "%s kernel of %.0f rows × %.0f columns, σ = %.4g",
                   plot_word(s->json, "kernel", "Gram"), plot_number(s->json, "rows"),
                   plot_number(s->json, "cols"), plot_number(s->json, "sigma"));
+    if (count == 1) lead(f, json_object_get(s->json, "results"), exact);
     return EXIT_DONE;
 }

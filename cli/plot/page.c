@@ -51,10 +51,12 @@ static const char style[] =
     "h1 { font-size: 1.5rem; line-height: 1.25 } h2 { font-size: 1.2rem; margin-top: 2rem }\n"
     "h3 { font-size: 1rem }\n"
     "pre { background: var(--box); padding: 0.6rem; white-space: pre-wrap }\n"
-    "figure { margin: 1rem 0; background: #fff; border-radius: 4px; text-align: center }\n"
-    "svg { max-width: 100%; height: auto }\n"
+    "figure { margin: 1rem 0; background: #fff; border-radius: 4px; display: flex; flex-wrap: wrap;\n"
+    "  gap: 1rem; justify-content: center; align-items: flex-start }\n"
+    "svg { flex: 1 1 24rem; max-width: min(100%, 44rem); height: auto }\n"
     ".scroll { overflow-x: auto; margin: 1rem 0 }\n"
-    "table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums }\n"
+    "table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums;\n"
+    "  min-width: min(100%, 20rem) }\n"
     "caption { text-align: left; color: var(--soft); padding-bottom: 0.3rem }\n"
     "td, th { padding: 0.15rem 0.5rem; border-bottom: 1px solid var(--line); text-align: right;\n"
     "  font-weight: normal; overflow-wrap: normal }\n"
@@ -113,6 +115,11 @@ void page_cell(FILE *to, double x, int digits) {
         fprintf(to, "<td>%.*g</td>", digits, x + 0.0); /* no "-0" */
     else
         fputs("<td></td>", to);
+}
+
+void page_cell_rounded(FILE *to, double x, double error) {
+    cli_number text;
+    fprintf(to, "<td>%s</td>", cli_rounded(&text, x, error));
 }
 
 void page_end_row(FILE *to) { fputs("</tr>\n", to); }

@@ -22,6 +22,8 @@ void page_end(FILE *to);
 void page_begin_table(FILE *to, const char *caption, const char *const *columns);
 void page_row_head(FILE *to, const char *text);
 void page_cell(FILE *to, double x, int digits);
+/* Rounded to its error, as in tables */
+void page_cell_rounded(FILE *to, double x, double error);
 void page_end_row(FILE *to);
 void page_end_table(FILE *to);
 

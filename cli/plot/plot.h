@@ -152,9 +152,13 @@ static inline int plot_refused(const plot_source *s) { return s->path ? EXIT_INP
 void plot_label(const plot_source *s, const char *label, char *to, size_t size);
 /* "x.npy: 300 rows × 600 columns, centred" where one of the sources has a shape */
 void plot_shape_title(plot_figure *f, const plot_source *s, size_t count);
-/* "; dimension 20.1 (95%: 18.8 … 21.5)" behind the title of a single result with these keys; naive or NULL */
-void plot_add_interval(plot_figure *f, const plot_source *s, size_t count, const char *key, const char *low,
-                       const char *high, const char *naive);
+/* The answer before the title, which a narrow picture cuts at its end: "answer; x.npy: 300 rows" */
+void plot_lead(plot_figure *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "20.1 (95%: 18.8 … 21.5)", rounded to the interval; the number alone where its ends are not known */
+typedef struct {
+    char text[140];
+} plot_words;
+const char *plot_interval(plot_words *to, double x, double low, double high);
 /* One scale and range of y for panels that are to be compared; NULL is left out. */
 void plot_share_y(plot_panel *const *panels, size_t count);
 /* 1e-06 as 10^{−6}; to[40] */
@@ -209,7 +213,7 @@ int plot_write(const char *path, const plot_source *s, size_t count, const plot_
 /* The same of a single result that this process has just made (cli_common.draw) */
 int plot_result(const char *path, const json_t *object);
 
-/* The picture of one result as SVG for a narrow page, for free(); the names of its parts have the prefix. */
+/* The panels of one result, an SVG each, for a page, for free(); the names of their parts have the prefix. */
 int plot_inline(const plot_source *s, const char *prefix, char **svg, size_t *size);
 
 /* ---- words ---- */

@@ -150,6 +150,20 @@ static int add_row(plot_figure *f, const plot_source *s, size_t count, const vie
     return status;
 }
 
+/* Where the predicted test error is least */
+static void lead(plot_figure *f, const json_t *points) {
+    size_t i;
+    const json_t *e, *best = NULL;
+    char nice[40];
+    json_array_foreach(points, i, e) {
+        const double y = plot_number(e, "test_mse");
+        if (isfinite(y) && (!best || y < plot_number(best, "test_mse"))) best = e;
+    }
+    if (best)
+        plot_lead(f, "least test error %.3g at N = %.0f, λ = %s", plot_number(best, "test_mse"),
+                  plot_number(best, "features"), plot_nice(plot_number(best, "lambda"), nice));
+}
+
 /* The density of eigenvalues by decade, over the histogram of a draw */
 static int add_density(plot_figure *f, const json_t *d) {
     enum { BINS = 40 };
@@ -207,8 +221,10 @@ int plot_ridge(plot_figure *f, const plot_source *s, size_t count) {
     for (size_t k = 0; k < json_array_size(densities) && !status; k++)
         status = add_density(f, json_array_get(densities, k));
     f->columns = has(s, count, "test_mse") ? 2 : 1;
-    if (count == 1)
+    if (count == 1) {
         plot_text(f, &f->title, "%.0f training rows × %.0f columns, σ = %.4g", plot_number(s->json, "rows"),
                   plot_number(s->json, "cols"), plot_number(s->json, "sigma"));
+        lead(f, json_object_get(s->json, "points"));
+    }
     return status;
 }

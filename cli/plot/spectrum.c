@@ -109,10 +109,28 @@ static void add_resolved(plot_figure *f, plot_panel *p, const plot_source *s, in
     }
 }
 
+/* How many eigenvalues are told one by one, and how they fall; or the largest, by methods that know no more */
+static void lead(plot_figure *f, const json_t *o) {
+    const double resolved = plot_number(o, "resolved"), a = plot_number(o, "exponent");
+    const json_t *low = json_object_get(o, "ci_low"), *high = json_object_get(o, "ci_high");
+    plot_words text;
+    if (isnan(resolved))
+        plot_lead(f, "largest eigenvalue %s",
+                  plot_interval(&text, plot_value(json_array_get(json_object_get(o, "eigenvalues"), 0)),
+                                plot_value(json_array_get(low, 0)), plot_value(json_array_get(high, 0))));
+    else if (plot_number(o, "exponent_ci_low") > 0 && resolved > 0)
+        plot_lead(
+            f, "%.0f eigenvalue%s resolved, exponent %s", resolved, cli_s((size_t)resolved),
+            plot_interval(&text, a, plot_number(o, "exponent_ci_low"), plot_number(o, "exponent_ci_high")));
+    else
+        plot_lead(f, "%.0f eigenvalue%s resolved", resolved, cli_s((size_t)resolved));
+}
+
 int plot_spectrum(plot_figure *f, const plot_source *s, size_t count) {
-    size_t most = 0;
+    size_t most = 0, spectra = 0, only = 0;
     for (size_t i = 0; i < count; i++)
         if (strcmp(s[i].command, "spectrum") == 0) {
+            spectra++, only = i;
             const json_t *list = plot_list(&s[i], "eigenvalues");
             if (!list) return plot_refused(&s[i]);
             size_t sample = json_array_size(json_object_get(s[i].json, "singular_values"));
@@ -131,9 +149,10 @@ int plot_spectrum(plot_figure *f, const plot_source *s, size_t count) {
                 add_result(f, p, &s[i]);
             if (status) return status;
         }
-        for (size_t i = 0; i < count && count == 1; i++) add_resolved(f, p, &s[i], log);
+        if (spectra == 1) add_resolved(f, p, &s[only], log);
         if (log) cut_rounding(f, p);
     }
     plot_shape_title(f, s, count);
+    if (spectra == 1) lead(f, s[only].json);
     return EXIT_DONE;
 }

@@ -76,5 +76,9 @@ int plot_theory(plot_figure *f, const plot_source *s, size_t count) {
         plot_text(f, &f->title, "%s kernel%s, %.0f dimension%s", plot_word(s->json, "kernel", ""),
                   degrees ? " on the sphere" : "", plot_number(s->json, "dim"),
                   plot_number(s->json, "dim") == 1 ? "" : "s");
+    const json_t *m = json_object_get(s->json, "moments");
+    const double first = plot_value(json_array_get(m, 0)), second = plot_value(json_array_get(m, 1));
+    if (count == 1 && isfinite(first * first / second))
+        plot_lead(f, "dimension %.4g", first * first / second);
     return EXIT_DONE;
 }

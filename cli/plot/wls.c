@@ -123,6 +123,24 @@ static void features_panels(plot_figure *f, const plot_source *s, size_t count, 
     if (expected) errors_panel(f, s, count);
 }
 
+static double expected_error(const json_t *point) {
+    const double whole = plot_number(point, "error");
+    return isfinite(whole) ? whole
+                           : plot_number(point, "error_noise_free") + plot_number(point, "error_noise");
+}
+
+/* The least expected error and its p, where there are several */
+static void lead(plot_figure *f, const json_t *points) {
+    size_t i;
+    const json_t *e, *best = NULL;
+    json_array_foreach(points, i, e) {
+        const double y = expected_error(e);
+        if (isfinite(y) && (!best || y < expected_error(best))) best = e;
+    }
+    if (best && json_array_size(points) > 1)
+        plot_lead(f, "least error %.3g at p = %.0f", expected_error(best), plot_number(best, "p"));
+}
+
 /* wls select gives the points of wls theory, and more; a curve has choices. */
 static const char *mode_of(const plot_source *s) {
     const char *mode = plot_word(s->json, "mode", "theory");
@@ -170,9 +188,11 @@ int plot_wls(plot_figure *f, const plot_source *s, size_t count) {
     } else {
         errors_panel(f, s, count);
     }
-    if (count == 1 && strcmp(mode, "features") != 0)
+    if (count == 1 && strcmp(mode, "features") != 0) {
         plot_text(f, &f->title, "N = %.0f points, P = %.0f modes, α = %g, β = %g, γ = %g, noise %g",
                   plot_number(s->json, "grid"), plot_number(s->json, "modes"), plot_number(s->json, "alpha"),
                   plot_number(s->json, "beta"), plot_number(s->json, "gamma"), plot_number(s->json, "noise"));
+        lead(f, json_object_get(s->json, "points"));
+    }
     return EXIT_DONE;
 }

@@ -90,8 +90,11 @@ int plot_wls_curve(plot_figure *f, const plot_source *s, size_t count) {
     }
     if (count > 1) return EXIT_DONE;
     error_panel(f, s);
-    plot_text(f, &f->title, "%.0f points, basis %s, noise %.3g, smoothness β %.3g",
-              plot_number(s->json, "grid"), plot_word(s->json, "basis", "?"), plot_number(s->json, "noise"),
-              plot_number(s->json, "beta"));
+    plot_words noise;
+    plot_text(f, &f->title, "curve known to ± %.2g (rms), noise %s; %.0f points, basis %s",
+              sqrt(plot_number(s->json, "error")),
+              plot_interval(&noise, plot_number(s->json, "noise"), plot_number(s->json, "noise_ci_low"),
+                            plot_number(s->json, "noise_ci_high")),
+              plot_number(s->json, "grid"), plot_word(s->json, "basis", "?"));
     return EXIT_DONE;
 }

@@ -1,6 +1,7 @@
 /* From results to a file: which format, whether it can be written at all, and writing it. */
 #include "plot/plot.h"
 #include "plot/layout.h"
+#include "plot/page.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,15 +93,31 @@ static int draw(const char *path, const plot_figure *f, const plot_source *s, si
     return status;
 }
 
+/* A picture of each panel: a page puts them beside or below each other, as it has room */
 int plot_inline(const plot_source *s, const char *prefix, char **svg, size_t *size) {
     plot_figure f = {0};
     const plot_look narrow = {.narrow = 1}, *look = &narrow;
+    cli_text text;
     *svg = NULL;
     int status = plot_make(&f, s, 1);
     if (!status) plot_settle(&f, look);
     if (!status && f.failed) status = cli_error(EXIT_FAILED, "out of memory for the picture");
-    if (!status) status = make_picture(&f, look, PLOT_HTML, prefix, svg, size);
+    FILE *to = cli_text_open(&text);
+    for (size_t i = 0; i < f.panel_count && !status; i++) {
+        plot_figure one = {.title = f.title, .panels = &f.panels[i], .panel_count = 1};
+        char own[40], *picture;
+        size_t length;
+        snprintf(own, sizeof own, "%s%zu-", prefix, i);
+        status = make_picture(&one, look, PLOT_HTML, own, &picture, &length);
+        if (!status && to) page_svg(to, picture, length);
+        free(picture);
+    }
+    if (!cli_text_close(&text) && !status) status = cli_error(EXIT_FAILED, "out of memory for the picture");
     plot_free(&f);
+    if (status)
+        free(text.data);
+    else
+        *svg = text.data, *size = text.size;
     return status;
 }
 

@@ -7,6 +7,7 @@ import contextlib
 import json
 import math
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -102,7 +103,7 @@ def _draw_panel(ax: Any, panel: dict[str, Any]) -> None:
     for axis in "xy":
         scale, limits = panel.get(axis + "scale"), panel.get(axis + "range")
         if scale in ("linear", "log"):
-            getattr(ax, f"set_{axis}scale")(scale)
+            getattr(ax, f"set_{axis}scale")(scale, **({"nonpositive": "mask"} if scale == "log" else {}))
         if limits and None not in limits:
             getattr(ax, f"set_{axis}lim")(limits)
         getattr(ax, f"set_{axis}label")(_text(panel.get(axis + "label")))
@@ -117,13 +118,45 @@ def _draw_panel(ax: Any, panel: dict[str, Any]) -> None:
             linestyle=":",
             label=_text(mark.get("label")) or "_nolegend_",
         )
+    if log := [axis for axis in (ax.xaxis, ax.yaxis) if axis.get_scale() == "log"]:
+        _name_ticks(log)
     ax.set_title(_text(panel.get("title")), fontsize="medium")
     ax.grid(color="#dddddd", linewidth=0.6)
     ax.set_axisbelow(True)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False, fontsize="small")
+
+
+def _name_ticks(axes: Sequence[Any]) -> None:
+    """An axis of less than two decades has names at 1, 2 and 5 times powers of ten, a short one at all"""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for axis in axes:
+        low, high = axis.get_view_interval()
+        decades = math.log10(high / low)
+        if decades >= 2:
+            continue
+        axis.set_major_locator(LogLocator(subs=range(1, 10) if decades < 0.8 else (1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
+
+
+def _legend(ax: Any, beside: bool) -> None:
+    """Beside the panel, where it covers no data; in the caller's axes, whose figure is not ours, below it"""
+    if len(ax.get_legend_handles_labels()[0]) < 2:
+        return
+    place = ("upper left", (1.01, 1.0)) if beside else ("upper center", (0.5, -0.16))
+    ax.legend(frameon=False, fontsize="small", loc=place[0], bbox_to_anchor=place[1], borderaxespad=0)
+
+
+def _labels(ax: Any) -> list[str]:
+    labels: list[str] = ax.get_legend_handles_labels()[1]
+    return labels
+
+
+def _title(words: str | None, inches: float, points: float = 12) -> str:
+    """In as many lines as the width needs; a letter is about 0.55 of its font's size wide"""
+    return "\n".join(textwrap.wrap(_text(words), max(20, int(72 * inches / (0.55 * points)))))
 
 
 def draw(results: Sequence[Any], ax: Any = None) -> Any:
@@ -132,18 +165,29 @@ def draw(results: Sequence[Any], ax: Any = None) -> Any:
     panels = figure["panels"]
     if ax is not None:
         _draw_panel(ax, panels[0])
+        _legend(ax, beside=False)
+        if not panels[0].get("title"):
+            ax.set_title(
+                _title(figure.get("title"), ax.get_position().width * ax.figure.get_figwidth(), 10),
+                fontsize="medium",
+            )
         return ax
     import matplotlib.pyplot as plt
 
     columns = figure.get("columns") or min(len(panels), 2)
     rows = -(-len(panels) // columns)
+    width = 5 * columns + 1.5
     picture, grid = plt.subplots(
-        rows, columns, figsize=(5 * columns, 3.6 * rows), squeeze=False, layout="constrained"
+        rows, columns, figsize=(width, 3.6 * rows), squeeze=False, layout="constrained"
     )
     axes = list(grid.flat)
     for a, panel in zip(axes, panels):
         _draw_panel(a, panel)
+    for k, a in enumerate(axes[: len(panels)]):  # a panel has the legend of its right neighbour
+        last = (k + 1) % columns == 0 or k + 1 == len(panels)
+        if last or not set(_labels(a)) <= set(_labels(axes[k + 1])):
+            _legend(a, beside=True)
     for a in axes[len(panels) :]:
         a.set_visible(False)
-    picture.suptitle(_text(figure.get("title")), fontsize="large")
+    picture.suptitle(_title(figure.get("title"), width), fontsize="large")
     return np.array(axes[: len(panels)])

@@ -72,10 +72,17 @@ class Tracker:
             "schema": "kspec-figure/1",
             "kspec": h.VERSION,
             "command": "figure",
-            "title": "activations",
+            "title": self._title(),
             "panels": panels,
             "records": self.records,
         }
+
+    def _title(self) -> str:
+        """The last dimensions: of the first layers, as many as a title holds"""
+        last = {r["name"]: r for r in self.records}
+        said = [f"{name} {_short(r['dimension'])}" for name, r in list(last.items())[:3]]
+        more = ", …" if len(last) > 3 else ""
+        return f"dimension of {', '.join(said)}{more} at the last step" if said else "activations"
 
     def _series(self, value: str, low: str, high: str, order: int | None = None) -> list[dict[str, Any]]:
         def pick(r: dict[str, Any], key: str) -> Any:

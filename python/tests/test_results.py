@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+import re
 import sys
 import types
 from typing import Any
@@ -43,7 +44,7 @@ def test_nothing_known_is_nan(x: Any) -> None:
 
 def test_text(x: Any) -> None:
     r = kspec.dimension(x)
-    assert repr(r).startswith("dimension (rows centred) 13.19 (95% interval") and str(r) == repr(r)
+    assert repr(r).startswith("dimension (rows centred) 13.2 (95% interval") and str(r) == repr(r)
     assert r._repr_html_().startswith("<pre>dimension") and "×" in r._repr_html_()
     assert float(r) == r.dimension
     r.to_dict()["rows"] = 0  # a copy
@@ -91,6 +92,41 @@ def test_pictures(x: Any, trials: Any) -> None:
     assert points.tolist() == m.estimates.value.tolist()
     assert ax.get_lines()[0].get_color() == "#0072B2"
     plt.close("all")
+
+
+def test_pictures_hide_nothing(x: Any) -> None:
+    """The title begins with the answer and fits, legends cover no data, an axis of a decade has names"""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    tracker = kspec.Tracker()
+    for step in range(4):
+        tracker.update("layer", x[:, : 8 + 6 * step], step)
+    for result, answer in (
+        (kspec.dimension(x, curve=True), "dimension "),
+        (kspec.moments(x, estimator="all"), "dimension "),
+        (kspec.compare(x[:, :15], x[:, 15:]), "alignment "),
+        (kspec.spectrum(x), r"\d+ eigenvalues? resolved"),
+        (kspec.norm(x, method="eigen,rff-debiased", sigma=2.0), "spectral norm "),
+        (kspec.smooth(x[:, 0]), "curve known to ± "),
+        (tracker, "dimension of layer "),
+    ):
+        axes = result.plot()
+        figure = axes[0].figure
+        figure.canvas.draw()
+        title = figure._suptitle
+        assert re.match(answer, title.get_text()), title.get_text()
+        box = title.get_window_extent()
+        assert box.x0 >= 0 and box.x1 <= figure.bbox.width, answer
+        for ax in axes:
+            if ax.get_legend():
+                legend, panel = ax.get_legend().get_window_extent(), ax.get_window_extent()
+                assert legend.x0 >= panel.x1 or legend.y1 <= panel.y0, answer
+                assert legend.x1 <= figure.bbox.width + 1, answer
+            if ax.get_yscale() == "log":
+                low, high = ax.get_ylim()
+                names = [t.get_text() for t in ax.get_yticklabels() if low <= t.get_position()[1] <= high]
+                assert len([n for n in names if n]) >= 2, (answer, names)
+        plt.close("all")
 
 
 def test_files(tool: Any, x: Any) -> None:

@@ -12,7 +12,7 @@ page '# Wrong' '```console' '$ echo 1.25' '1.35' '```'
 expect "a wrong number is found" refused
 page '# Wrong' '```console' '$ kspec dimension nope.npy' '```'
 expect "a failing command is found" refused
-page '# Wrong' '```python' 'print(1)' '```' '```text' '2' '```'
+page '# Wrong' '```python' 'print(1)' '```' '```text' '3' '```'
 expect "wrong output of Python is found" refused
 page '# Wrong' '```r' 'x <- 1' '```'
 expect "a block that nobody runs is found" refused

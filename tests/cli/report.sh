@@ -25,7 +25,7 @@ page 'kspec report rec.npy -o rec.html'
 page 'kspec moments --estimator auto,naive --center -- rec.npy'
 page "kspec $(kspec --version | cut -d' ' -f2), 1970-01-02 00:00 UTC"
 page '95% interval'
-expect "three pictures" [ "$(grep -c '<svg' rec.html)" -eq 3 ]
+expect "a picture of each panel" [ "$(grep -o '<svg' rec.html | wc -l)" -eq 5 ]
 expect "numbers under the pointer are those of the JSON" "$python" -c '
 import json, math, re
 j = json.load(open("rec.json"))
