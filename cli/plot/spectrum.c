@@ -109,7 +109,7 @@ static void add_resolved(plot_figure *f, plot_panel *p, const plot_source *s, in
     }
 }
 
-/* How many eigenvalues are told one by one, and how they fall; or the largest, by methods that know no more */
+/* How many eigenvalues are told one by one, and how they fall; the largest, where that is not known */
 static void lead(plot_figure *f, const json_t *o) {
     const double resolved = plot_number(o, "resolved"), a = plot_number(o, "exponent");
     const json_t *low = json_object_get(o, "ci_low"), *high = json_object_get(o, "ci_high");
