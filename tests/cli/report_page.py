@@ -153,7 +153,8 @@ measure = folder + "/measure.html"
 for wide, least in ((1280, 380), (360, 300)):
     with open(measure, "w", encoding="utf-8") as f:
         f.write('<body style="margin:0">'
-                '<iframe id=f width=%d height=3600 style="border:0" srcdoc="%s"></iframe><p id=out></p><script>'
+                '<iframe id=f width=%d height=3600 style="border:0" srcdoc="%s"></iframe>'
+                '<p id=out></p><script>'
                 'onload = () => { const d = document.getElementById("f").contentDocument;'
                 'const all = name => [...d.querySelectorAll(name)];'
                 'const least = Math.min(...all("svg").map(s => s.getBoundingClientRect().width));'
