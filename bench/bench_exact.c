@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "linalg/linalg.h"
 #include "exact/exact.h"
+#include "kspec.h"
 #include "engine/run.h"
 
 #include <math.h>
@@ -125,6 +126,39 @@ static void counts(int two, size_t P, size_t Q, int nmax) {
     count("rows centred, by the derivative", 1, two, 0, 0, 1, P, Q, nmax);
 }
 
+/* The orders to n by `exact`, planned for this call, and order n as an expression: the same engine */
+static void as_expressions(const ks_run *run, const ks_pair *p, const ks_moments_out *out, double gemm) {
+    static const char *const text[] = {"X[i,a] X[j,a] X[j,b] X[i,b]",
+                                       "X[i,a] X[j,a] X[j,b] X[k,b] X[k,c] X[i,c]",
+                                       "X[i,a] X[j,a] X[j,b] X[k,b] X[k,c] X[l,c] X[l,d] X[i,d]"};
+    const kspec_matrix phi = {p->A, p->P, p->Q, (ptrdiff_t)p->Q, 1};
+    const kspec_operand of = {"X", &phi, 1};
+    for (int k = 0; k < 6; k++) {
+        const int n = 2 + k / 2, loo = k % 2;
+        const kspec_unbiased_opts o = {
+            .size = sizeof o, .no_stderr = !loo, .threads = run->threads, .device = KSPEC_DEVICE_CPU};
+        const ks_moments_out to = {out->m, loo ? out->rows : NULL, loo ? out->cols : NULL};
+        double best[2] = {1e300, 1e300};
+        for (int r = 0; r < 14; r++) { /* by turns */
+            kspec_error err;
+            kspec_unbiased_result *u = NULL;
+            ks_exact_plan plan = {.P = p->P, .Q = p->Q};
+            ks_pair pair = *p;
+            pair.nmax = n;
+            double t = seconds(run);
+            if (r % 2 ? kspec_unbiased(text[n - 2], &of, 1, &o, &u, &err)
+                      : ks_exact(run, &plan, &pair, &to, &err))
+                die(&err);
+            t = seconds(run) - t;
+            best[r % 2] = fmin(best[r % 2], t);
+            kspec_unbiased_free(u);
+            ks_exact_plan_free(&plan);
+        }
+        printf("m(%d), %-13s exact %8.4f s, kspec_unbiased() %8.4f s: %.2f times, %.2f DGEMM\n", n,
+               loo ? "leave-one-out" : "value", best[0], best[1], best[1] / best[0], best[1] / gemm);
+    }
+}
+
 int main(int argc, char **argv) {
     size_t P = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000, Q = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000;
     int nmax = argc > 3 ? atoi(argv[3]) : 4, threads = argc > 4 ? atoi(argv[4]) : 1,
@@ -195,6 +229,7 @@ int main(int argc, char **argv) {
         }
         ks_exact_plan_free(&plan);
     }
+    if (trials == 1) as_expressions(&run, &p, &(ks_moments_out){m, rows, cols}, gemm);
     free(A), free(B), free(C), free(rows), free(cols);
     return 0;
 }

@@ -132,7 +132,7 @@ const char *ks_explain(const ks_plan *p, const ks_slices *slices, const ks_formu
             case KS_OP_TERMINAL: put_graph(w, slices, p->ops[k].index); break;
             }
         } else {
-            const ks_sum_term *t = &sum->term[k - p->nops];
+            const ks_sum_term *t = ks_sum_at(sum, k - p->nops);
             char number[40];
             ks_print(number, sizeof number, "%+.6g", t->weight[0]);
             put(w, "%s %s", k == p->nops ? "value =" : "       ", number);

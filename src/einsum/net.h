@@ -16,7 +16,7 @@ enum { KS_FREE, KS_DISTINCT, KS_DRAWN };
 
 /* The number of a connected net, in a table of nets: the same up to the names of indices, and at least 1 */
 typedef ks_table ks_nets;
-#define KS_NETS ((ks_nets){.size = sizeof(ks_net)})
+#define KS_NETS ((ks_nets){.size = sizeof(ks_net), .key = sizeof(ks_net)})
 uint32_t ks_nets_number(ks_nets *s, const ks_net *net, size_t *failed);
 static inline const ks_net *ks_nets_at(const ks_nets *s, uint32_t number) {
     return ks_table_at(s, number - 1);

@@ -1,6 +1,5 @@
 #include "einsum/sum.h"
 
-#include "base/digest.h"
 #include "base/error.h"
 #include "einsum/tuples.h"
 
@@ -12,64 +11,46 @@ enum { TERMS = 200000, SLOTS_CENTRED = 14 };
 
 /* ---- sums ---- */
 
-void ks_sum_free(ks_sum *s) {
-    ks_free(s->term);
-    ks_free(s->slot);
-    *s = (ks_sum){0};
-}
-
-static size_t place(const ks_sum *s, const uint32_t *part) {
-    size_t at = ks_digest(KS_DIGEST, part, KS_NET_LINKS * sizeof *part) & (s->slots - 1);
-    while (s->slot[at] && memcmp(s->term[s->slot[at] - 1].part, part, KS_NET_LINKS * sizeof *part) != 0)
-        at = (at + 1) & (s->slots - 1);
-    return at;
-}
-
-static int grow(ks_sum *s, size_t *failed) {
-    ks_sum to = {.count = s->count, .room = s->room ? 2 * s->room : 64};
-    to.slots = 4 * to.room;
-    to.term = ks_alloc(to.room, sizeof *to.term);
-    to.slot = ks_zalloc(to.slots, sizeof *to.slot);
-    if (!to.term || !to.slot) {
-        *failed = ks_size(to.room, sizeof *to.term);
-        ks_sum_free(&to);
-        return 0;
-    }
-    if (s->count) memcpy(to.term, s->term, s->count * sizeof *to.term);
-    for (size_t k = 0; k < to.count; k++) to.slot[place(&to, to.term[k].part)] = (uint32_t)k + 1;
-    ks_sum_free(s);
-    *s = to;
-    return 1;
-}
-
 void ks_sum_add(ks_sum *s, const uint32_t part[KS_NET_LINKS], const double weight[KS_SUM_WEIGHTS],
                 double factor, size_t *failed) {
-    if (*failed || (s->count == s->room && !grow(s, failed))) return;
-    size_t at = place(s, part);
-    if (!s->slot[at]) {
-        ks_sum_term *t = &s->term[s->count++];
-        memset(t, 0, sizeof *t);
-        memcpy(t->part, part, sizeof t->part);
-        s->slot[at] = (uint32_t)s->count;
-    }
-    double *w = s->term[s->slot[at] - 1].weight;
-    for (int k = 0; k < KS_SUM_WEIGHTS; k++) w[k] += factor * weight[k];
+    ks_sum_term t = {{0}};
+    memcpy(t.part, part, sizeof t.part);
+    const uint32_t number = ks_table_number(s, &t, failed);
+    for (int k = 0; k < KS_SUM_WEIGHTS && !*failed; k++)
+        ks_sum_at(s, number)->weight[k] += factor * weight[k];
 }
 
 /* ---- one step: a vertex of a term changes ---- */
 
 typedef struct {
+    ks_net net;
+    uint32_t part[KS_NET_LINKS];
+} known_net;
+
+typedef struct {
     ks_nets *nets;
+    ks_table known; /* nets whose parts are known */
     size_t failed;
 } work;
 
+/* The parts of a net by number, up to 0; nets come up again and again */
+static const uint32_t *parts_of(work *w, const ks_net *net) {
+    static const uint32_t none[KS_NET_LINKS];
+    known_net x = {.net = *net};
+    const size_t before = w->known.count, number = ks_table_number(&w->known, &x, &w->failed);
+    known_net *k = w->failed ? NULL : ks_table_at(&w->known, number);
+    if (k && w->known.count > before) ks_nets_parts(w->nets, net, k->part, &w->failed);
+    return k && !w->failed ? k->part : none;
+}
+
 /* The parts of the term but for numbers a and b (-1: none), and those of `net` */
 static void put(work *w, ks_sum *to, const ks_sum_term *t, int a, int b, const ks_net *net, double factor) {
-    uint32_t all[2 * KS_NET_LINKS] = {0}, own[KS_NET_LINKS] = {0}, part[KS_NET_LINKS] = {0};
-    int count = ks_nets_parts(w->nets, net, own, &w->failed), n = 0;
+    uint32_t all[2 * KS_NET_LINKS] = {0}, part[KS_NET_LINKS] = {0};
+    const uint32_t *own = parts_of(w, net);
+    int n = 0;
     for (int k = 0; k < KS_NET_LINKS && t && t->part[k]; k++)
         if (k != a && k != b) all[n++] = t->part[k];
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < KS_NET_LINKS && own[k]; k++) {
         int j = n++;
         for (; j && all[j - 1] > own[k]; j--) all[j] = all[j - 1];
         all[j] = own[k];
@@ -125,21 +106,22 @@ static void step(work *w, const ks_sum_term *t, int flag, const ks_axis *axes, k
 /* Takes every vertex of this flag, level by level: a level is the terms with so many of them left. */
 static kspec_status take_all(work *w, ks_sum *from, int flag, const ks_axis *axes, ks_sum *out,
                              kspec_error *err) {
-    ks_sum level[KS_NET_VERTICES + 1] = {{0}};
+    ks_sum level[KS_NET_VERTICES + 1];
     static const double one = 1;
     int big = 0;
+    for (int d = 0; d <= KS_NET_VERTICES; d++) level[d] = KS_SUM;
     for (size_t k = 0; k < from->count; k++)
-        ks_sum_add(&level[flagged(w, &from->term[k], flag, -1)], from->term[k].part, from->term[k].weight,
-                   one, &w->failed);
+        ks_sum_add(&level[flagged(w, ks_sum_at(from, k), flag, -1)], ks_sum_at(from, k)->part,
+                   ks_sum_at(from, k)->weight, one, &w->failed);
     for (int d = KS_NET_VERTICES; d > 0 && !w->failed && !big; d--) {
         for (size_t k = 0; k < level[d].count && !w->failed && !big; k++) {
-            step(w, &level[d].term[k], flag, axes, &level[d - 1]);
+            step(w, ks_sum_at(&level[d], k), flag, axes, &level[d - 1]);
             big = level[d - 1].count > TERMS;
         }
-        ks_sum_free(&level[d]);
+        ks_table_free(&level[d]);
     }
     *out = level[0];
-    for (int d = 1; d <= KS_NET_VERTICES; d++) ks_sum_free(&level[d]);
+    for (int d = 1; d <= KS_NET_VERTICES; d++) ks_table_free(&level[d]);
     if (w->failed) return ks_nomem(err, "the plan", w->failed);
     if (big)
         return ks_fail(
@@ -209,7 +191,7 @@ static ks_sum_shortage find_shortage(const ks_sum *drawn, const ks_nets *nets, c
     ks_sum_shortage s = {-1, 0, 0};
     for (size_t k = 0; k < drawn->count; k++)
         for (int x = 0; x < naxes; x++) {
-            int r = indices(nets, &drawn->term[k], x);
+            int r = indices(nets, ks_sum_at(drawn, k), x);
             if (!ks_axis_free(&axes[x]) && (size_t)r > axes[x].size && r > s.wanted)
                 s = (ks_sum_shortage){x, r, 0};
         }
@@ -229,7 +211,7 @@ static double tuples(const ks_axis *a, int r) {
  */
 static void set_weights(work *w, ks_sum *s, const ks_axis *axes, int naxes, int with_loo, ks_sum *to) {
     for (size_t k = 0; k < s->count; k++) {
-        const ks_sum_term *t = &s->term[k];
+        const ks_sum_term *t = ks_sum_at(s, k);
         double weight[KS_SUM_WEIGHTS] = {t->weight[0]};
         for (int x = 0; x < naxes; x++) weight[0] /= tuples(&axes[x], indices(w->nets, t, x));
         for (int x = 0; x < naxes && with_loo; x++) {
@@ -251,13 +233,14 @@ static void set_weights(work *w, ks_sum *s, const ks_axis *axes, int naxes, int 
 /* ---- all ---- */
 
 /* Drops terms whose weights cancel but for rounding. */
-static void drop_zeros(ks_sum *s, double most) {
-    size_t kept = 0;
-    for (size_t k = 0; k < s->count; k++)
-        if (fabs(s->term[k].weight[0]) > 1e-13 * most) s->term[kept++] = s->term[k];
-    s->count = kept;
-    if (s->slots) memset(s->slot, 0, s->slots * sizeof *s->slot);
-    for (size_t k = 0; k < kept; k++) s->slot[place(s, s->term[k].part)] = (uint32_t)k + 1;
+static void drop_zeros(work *w, ks_sum *s, double most) {
+    ks_sum kept = KS_SUM;
+    for (size_t k = 0; k < s->count; k++) {
+        const ks_sum_term *t = ks_sum_at(s, k);
+        if (fabs(t->weight[0]) > 1e-13 * most) ks_sum_add(&kept, t->part, t->weight, 1, &w->failed);
+    }
+    ks_table_free(s);
+    *s = kept;
 }
 
 static kspec_status centre(work *w, const ks_monomial *m, size_t count, int part, const ks_axis *axes,
@@ -275,9 +258,8 @@ static kspec_status centre(work *w, const ks_monomial *m, size_t count, int part
             put(w, to, NULL, -1, -1, &net, m[k].coefficient * (__builtin_popcount(set) & 1 ? -1 : 1));
         }
     }
-    if (w->failed) return ks_nomem(err, "the plan", w->failed);
-    drop_zeros(to, most);
-    return KSPEC_OK;
+    drop_zeros(w, to, most);
+    return w->failed ? ks_nomem(err, "the plan", w->failed) : KSPEC_OK;
 }
 
 /* ---- groups ---- */
@@ -292,12 +274,12 @@ static void tie(const ks_axis *axes, int x, ks_net *net, int v) {
 static int tie_all(work *w, const ks_sum *s, ks_axis *axes, int x, ks_sum *to) {
     int most = 0;
     for (size_t k = 0; k < s->count; k++) {
-        const int r = indices(w->nets, &s->term[k], x);
+        const int r = indices(w->nets, ks_sum_at(s, k), x);
         most = r > most ? r : most;
     }
     axes[axes[x].groups].together = most;
     for (size_t k = 0; k < s->count && !w->failed; k++) {
-        const ks_sum_term *t = &s->term[k];
+        const ks_sum_term *t = ks_sum_at(s, k);
         ks_net whole = {0};
         for (int p = 0; p < KS_NET_LINKS && t->part[p]; p++)
             ks_net_append(&whole, ks_nets_at(w->nets, t->part[p]));
@@ -316,16 +298,16 @@ static int tie_all(work *w, const ks_sum *s, ks_axis *axes, int x, ks_sum *to) {
 kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, int part, ks_axis *axes, int naxes,
                            int with_loo, ks_nets *nets, ks_sum *out, ks_sum_shortage *shortage,
                            kspec_error *err) {
-    ks_sum centred = {0}, drawn = {0}, weighted = {0};
-    work w = {.nets = nets};
+    ks_sum centred = KS_SUM, drawn = KS_SUM, weighted = KS_SUM;
+    work w = {.nets = nets, .known = {.size = sizeof(known_net), .key = sizeof(ks_net)}};
     *shortage = (ks_sum_shortage){-1, 0, 0};
     kspec_status st = centre(&w, monomials, count, part, axes, &centred, err);
     if (!st && !centred.count) st = ks_fail(err, KSPEC_E_ARG, "the expression is zero, whatever the data");
     for (int x = 0; x < naxes && !st && !shortage->big; x++) {
-        ks_sum tied = {0};
+        ks_sum tied = KS_SUM;
         if (!axes[x].groups) continue;
         shortage->big = tie_all(&w, &centred, axes, x, &tied);
-        ks_sum_free(&centred);
+        ks_table_free(&centred);
         centred = tied;
         if (w.failed) st = ks_nomem(err, "the plan", w.failed);
     }
@@ -336,8 +318,9 @@ kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, int part,
         st = w.failed ? ks_nomem(err, "the plan", w.failed)
                       : take_all(&w, &weighted, KS_DISTINCT, axes, out, err);
     }
-    ks_sum_free(&centred);
-    ks_sum_free(&drawn);
-    ks_sum_free(&weighted);
+    ks_table_free(&w.known);
+    ks_table_free(&centred);
+    ks_table_free(&drawn);
+    ks_table_free(&weighted);
     return st;
 }

@@ -12,14 +12,9 @@ typedef struct {
     double weight[KS_SUM_WEIGHTS];
 } ks_sum_term;
 
-typedef struct {
-    ks_sum_term *term;
-    size_t count, room;
-    uint32_t *slot;
-    size_t slots;
-} ks_sum;
-
-void ks_sum_free(ks_sum *s);
+typedef ks_table ks_sum;
+#define KS_SUM ((ks_sum){.size = sizeof(ks_sum_term), .key = sizeof((ks_sum_term){{0}}.part)})
+static inline ks_sum_term *ks_sum_at(const ks_sum *s, size_t k) { return ks_table_at(s, k); }
 
 /* Adds factor * weight times the product of these nets. After a failure *failed is the bytes wanted. */
 void ks_sum_add(ks_sum *s, const uint32_t part[KS_NET_LINKS], const double weight[KS_SUM_WEIGHTS],

@@ -7,18 +7,18 @@
 void ks_table_free(ks_table *t) {
     ks_free(t->bytes);
     ks_free(t->slot);
-    *t = (ks_table){.size = t->size};
+    *t = (ks_table){.size = t->size, .key = t->key};
 }
 
 static size_t place(const ks_table *t, const void *record) {
-    size_t at = ks_digest(KS_DIGEST, record, t->size) & (t->slots - 1);
-    while (t->slot[at] && memcmp(ks_table_at(t, t->slot[at] - 1), record, t->size) != 0)
+    size_t at = ks_digest(KS_DIGEST, record, t->key) & (t->slots - 1);
+    while (t->slot[at] && memcmp(ks_table_at(t, t->slot[at] - 1), record, t->key) != 0)
         at = (at + 1) & (t->slots - 1);
     return at;
 }
 
 static int grow(ks_table *t, size_t *failed) {
-    ks_table to = {.size = t->size, .count = t->count, .room = t->room ? 2 * t->room : 64};
+    ks_table to = {.size = t->size, .key = t->key, .count = t->count, .room = t->room ? 2 * t->room : 64};
     to.slots = 4 * to.room;
     to.bytes = ks_alloc(to.room, to.size);
     to.slot = ks_zalloc(to.slots, sizeof *to.slot);

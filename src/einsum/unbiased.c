@@ -119,8 +119,8 @@ static kspec_status list_graphs(job *j, kspec_error *err) {
     j->graphs = 0;
     for (int of = 0; of < j->text.parts; of++)
         for (size_t k = 0; k < j->part[of].sum.count; k++)
-            for (int p = 0; p < KS_NET_LINKS && j->part[of].sum.term[k].part[p]; p++) {
-                const uint32_t n = j->part[of].sum.term[k].part[p];
+            for (int p = 0; p < KS_NET_LINKS && ks_sum_at(&j->part[of].sum, k)->part[p]; p++) {
+                const uint32_t n = ks_sum_at(&j->part[of].sum, k)->part[p];
                 if (seen[n]) continue;
                 seen[n] = 1;
                 j->graph_of[n] = j->graphs;
@@ -181,7 +181,7 @@ static kspec_status expand(job *j, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     ks_table_free(&j->nets);
     for (int p = 0; p < j->text.parts && !st; p++) {
-        ks_sum_free(&j->part[p].sum);
+        ks_table_free(&j->part[p].sum);
         st = ks_sum_expand(j->names.monomial, (size_t)j->names.monomials, p, j->names.axis, j->names.axes,
                            j->with_loo, &j->nets, &j->part[p].sum, &shortage, err);
         if (!st && shortage.big) st = fail_groups(j, shortage.big, err);
@@ -201,7 +201,7 @@ static int can_leave_out(const job *j) {
             if (!isfinite(of->ratio[g])) return 0;
         for (size_t k = 0; k < of->sum.count; k++)
             for (int x = 0; x < KS_SUM_WEIGHTS; x++)
-                if (!isfinite(of->sum.term[k].weight[x])) return 0;
+                if (!isfinite(ks_sum_at(&of->sum, k)->weight[x])) return 0;
     }
     return sampled;
 }
@@ -265,7 +265,7 @@ static double product(const job *j, const ks_sum_term *t, const double *graph, i
 static double total(const job *j, const ks_sum *of, const double *graph, int which, double *abs) {
     double sum = 0, all = 0;
     for (size_t k = 0; k < of->count; k++) {
-        const double x = of->term[k].weight[which] * product(j, &of->term[k], graph, KS_NET_LINKS);
+        const double x = ks_sum_at(of, k)->weight[which] * product(j, ks_sum_at(of, k), graph, KS_NET_LINKS);
         sum += x, all += fabs(x);
     }
     if (abs) *abs += all;
@@ -276,7 +276,7 @@ static double total(const job *j, const ks_sum *of, const double *graph, int whi
 static void set_seed(const job *j, const ks_sum *of, ks_exec_state *e, int which) {
     memset(e->seed, 0, j->graphs * sizeof *e->seed);
     for (size_t k = 0; k < of->count; k++) {
-        const ks_sum_term *t = &of->term[k];
+        const ks_sum_term *t = ks_sum_at(of, k);
         for (int p = 0; p < KS_NET_LINKS && t->part[p]; p++)
             e->seed[j->graph_of[t->part[p]]] += e->dry ? 1 : t->weight[which] * product(j, t, e->graph, p);
     }
@@ -286,7 +286,7 @@ static void set_seed(const job *j, const ks_sum *of, ks_exec_state *e, int which
 static int proportional(const ks_sum *of, int x, double *factor) {
     *factor = 0;
     for (size_t k = 0; k < of->count; k++) {
-        const double *w = of->term[k].weight;
+        const double *w = ks_sum_at(of, k)->weight;
         if (*factor == 0 && w[0] != 0) *factor = w[1 + x] / w[0];
         if (fabs(w[1 + x] - *factor * w[0]) > 1e-12 * fabs(w[1 + x])) return 0;
     }
@@ -537,6 +537,7 @@ kspec_status ks_unbiased(const char *expression, int parts, const kspec_operand 
     job *j = ks_zalloc(1, sizeof *j);
     if (!j) return ks_nomem(err, "the expression", sizeof *j);
     j->operands = operands, j->count = count, j->nets = KS_NETS;
+    for (int p = 0; p < KS_UNBIASED_PARTS; p++) j->part[p].sum = KS_SUM;
     kspec_status st = ks_take_opts(&j->o, sizeof j->o, opts, err);
     if (!st) st = prepare(j, expression, parts, err);
     if (!st) {
@@ -545,7 +546,7 @@ kspec_status ks_unbiased(const char *expression, int parts, const kspec_operand 
     }
     for (int p = 0; p < KS_UNBIASED_PARTS; p++) {
         if (!st && p < parts) (out[p] = j->part[p].result)->seconds = ks_now() - start;
-        ks_sum_free(&j->part[p].sum);
+        ks_table_free(&j->part[p].sum);
     }
     ks_table_free(&j->nets);
     ks_slices_free(&j->slices);

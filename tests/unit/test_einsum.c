@@ -5,6 +5,8 @@
  */
 #include "test.h"
 
+#include "einsum/unbiased.h"
+#include "exact/cycles.h"
 #include "kspec.h"
 #include "oracle/einsum.h"
 
@@ -249,7 +251,8 @@ static void rename_indices(ein_form *f) {
 }
 
 TEST(sampled_expressions_of_two_matrices) {
-    int done = 0, centred = 0, tried = 0;
+    static const uint64_t groups[EIN_SIZE] = {3, 8, 3, 1, 8, 8};
+    int done = 0, centred = 0, grouped = 0, tried = 0;
     state = 7;
     fill(&data);
     for (; done < PAIRS && tried < 100000; tried++) {
@@ -263,11 +266,15 @@ TEST(sampled_expressions_of_two_matrices) {
         rename_indices(&f);
         question q = {&f, &data, 1 + (done % 3 == 2), {ROWS, COLS, OTHER}, NULL, NULL, NULL, -1, 0, NULL};
         if (done % 5 == 3) q.complete = "cols";
-        if (ein_can_centre(&f) && done % 2) q.center = "rows", centred++;
+        if (ein_can_centre(&f) && done % 2)
+            q.center = "rows", centred++;
+        else if (done % 7 < 2)
+            q.groups = groups, grouped++;
         done += compare(q);
     }
-    CHECK_MSG(done == PAIRS && centred > 30, "%d, of them centred %d", done, centred);
-    printf("%d expressions of one matrix, %d of two (%d centred)\n", FORMS, done, centred);
+    CHECK_MSG(done == PAIRS && centred > 30 && grouped > 30, "%d, of them centred %d", done, centred);
+    printf("%d expressions of one matrix, %d of two (%d centred, %d with groups)\n", FORMS, done, centred,
+           grouped);
 }
 
 /* ---- more than matrix products ---- */
@@ -395,6 +402,65 @@ TEST(moments_dimension_and_compare_are_expressions) {
     }
 }
 
+/* Both parts of the shared dimension in one call: the same values, and what both need is computed once */
+TEST(expressions_of_one_call_share_their_plan) {
+    enum { P = 30, Q = 9, R = 7 };
+    static const char *const part[2] = {"X[i,a] Y[i,b] Y[j,b] X[j,a] X[k,c] Y[k,d] Y[l,d] X[l,c]",
+                                        "X[i,a] Y[i,b] Y[j,b] X[j,c] X[k,c] Y[k,d] Y[l,d] X[l,a]"};
+    static double x[2 * P * Q], y[P * R];
+    kspec_random_normal(9, 0, 0, 2 * P * Q, x);
+    kspec_random_normal(9, 1, 0, P * R, y);
+    for (int k = 0; k < P * R; k++) y[k] += x[k / R * Q + k % R];
+    const kspec_matrix X = {x, P, Q, Q, 1}, Y = {y, P, R, R, 1};
+    const kspec_operand of[2] = {{"X", &X, 1}, {"Y", &Y, 1}};
+    for (int centred = 0; centred < 2; centred++) {
+        const kspec_unbiased_opts o = {.size = sizeof o, .center = centred ? "rows" : NULL};
+        kspec_unbiased_result *both[2] = {NULL, NULL};
+        char text[200];
+        size_t alone = 0;
+        snprintf(text, sizeof text, "%s; %s", part[0], part[1]);
+        CHECK(ks_unbiased(text, 2, of, 2, &o, both, NULL) == KSPEC_OK);
+        for (int k = 0; k < 2 && both[k]; k++) {
+            kspec_unbiased_result *r = NULL;
+            CHECK(!kspec_unbiased(part[k], of, 2, &o, &r, NULL));
+            const double unit = fabs(r->value) + 100 * r->rounding;
+            CHECK(fabs(both[k]->value - r->value) <= 1e-10 * unit && both[k]->axis_count == 3);
+            CHECK(fabs(both[k]->std_error - r->std_error) <= 1e-8 * r->std_error);
+            for (size_t i = 0; i < P; i++)
+                CHECK(fabs(both[k]->axes[0]->without[i] - r->axes[0]->without[i]) <= 1e-9 * unit);
+            alone += r->products;
+            kspec_unbiased_free(r);
+        }
+        CHECK_MSG(3 * both[0]->products <= 2 * alone && both[0]->products == both[1]->products,
+                  "%zu products, alone %zu", both[0]->products, alone);
+        kspec_unbiased_free(both[0]), kspec_unbiased_free(both[1]);
+    }
+    kspec_unbiased_result *r = NULL;
+    kspec_error err;
+    CHECK_FAILS(kspec_unbiased("X[i,a]; X[i,a]", of, 2, NULL, &r, &err), KSPEC_E_ARG, err, ">>> ; X[i,a]");
+}
+
+/* The cycles' graphs that exact lists by their symmetry are those that the expansion of einsum gives. */
+TEST(the_graphs_of_exact_are_those_of_the_expression) {
+    static const char *const cycle[] = {
+        "X[i,a] X[i,a]", "X[i,a] X[j,a] X[j,b] X[i,b]", "X[i,a] X[j,a] X[j,b] X[k,b] X[k,c] X[i,c]",
+        "X[i,a] X[j,a] X[j,b] X[k,b] X[k,c] X[l,c] X[l,d] X[i,d]",
+        "X[i,a] X[j,a] X[j,b] X[k,b] X[k,c] X[l,c] X[l,d] X[m,d] X[m,e] X[i,e]"};
+    static ks_graph g[KS_GRAPHS_MAX];
+    double x[64];
+    kspec_random_normal(2, 0, 0, 64, x);
+    const kspec_matrix X = {x, 8, 8, 8, 1};
+    const kspec_operand of = {"X", &X, 1};
+    const kspec_unbiased_opts o = {.size = sizeof o, .no_stderr = 1};
+    for (int n = 1; n <= 5; n++) {
+        kspec_unbiased_result *r = NULL;
+        CHECK(!kspec_unbiased(cycle[n - 1], &of, 1, &o, &r, NULL));
+        CHECK_MSG(r && r->graphs == ks_graphs((ks_exact_form){0}, n, g), "order %d: %zu graphs", n,
+                  r ? r->graphs : 0);
+        kspec_unbiased_free(r);
+    }
+}
+
 /* The same with groups of rows: moments of all sizes of groups; centred, dimension and compare */
 TEST(groups_of_moments_dimension_and_compare_are_expressions) {
     enum { P = 24, Q = 13, R = 9 };
@@ -478,6 +544,8 @@ int main(void) {
     RUN(slices_do_what_needs_more_than_products);
     RUN(what_slices_cannot_do_is_refused);
     RUN(moments_dimension_and_compare_are_expressions);
+    RUN(expressions_of_one_call_share_their_plan);
+    RUN(the_graphs_of_exact_are_those_of_the_expression);
     RUN(groups_of_moments_dimension_and_compare_are_expressions);
     RUN(offsets_change_nothing_with_groups);
     return test_done();
