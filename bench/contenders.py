@@ -10,6 +10,9 @@ doubted). To add one, write it and decorate it with the question that it answers
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import sys
 import warnings
 from dataclasses import dataclass, field
 
@@ -17,7 +20,26 @@ import numpy as np
 
 import kspec
 
-warnings.simplefilter("ignore", kspec.KspecWarning)
+
+
+def earlier_version(folder):
+    """The package in this folder, beside the one that is imported already; None without a folder"""
+    if not folder:
+        return None
+    name, root = "kspec_before", os.path.join(folder, "kspec")
+    spec = importlib.util.spec_from_file_location(
+        name, os.path.join(root, "__init__.py"), submodule_search_locations=[root])
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+VERSIONS = {"kspec": kspec}
+BEFORE = "kspec, before"
+if earlier := earlier_version(os.environ.get("KSPEC_BEFORE")):
+    VERSIONS[BEFORE] = earlier
+for version in VERSIONS.values():
+    warnings.simplefilter("ignore", version.KspecWarning)
 
 INTERVALS = ("m1", "m2", "dimension")  # cheap: these get many seeds
 QUESTIONS = {
@@ -28,12 +50,14 @@ QUESTIONS = {
     "lambda1": "largest eigenvalue of the covariance, two trials",
     "lambda2": "second eigenvalue, two trials",
     "lambda5": "fifth eigenvalue, two trials",
-    "spectrum": "sum of |error| of the first 20 eigenvalues, as a share of the trace, two trials",
+    "spectrum": "sum of |error| of all eigenvalues, as a share of the trace, two trials",
     "components": "how many eigenvalues there are, where they are at most 60, two trials",
     "rank": "effective rank, exp of the entropy of the singular values, rows not centred",
     "alignment": "alignment of a kernel with itself, from other columns, one trial",
 }
 CONTENDERS = {}
+# slow at spectra, and asked for one draw in so many
+SELDOM, RARE = {BEFORE, "linear program", "cvPCA", "parallel analysis"}, 4
 
 
 @dataclass
@@ -55,9 +79,9 @@ class Data:
 
 def truths(process, trials=1):
     """The true answers; a list of eigenvalues stands for their sum of errors."""
-    centred, first = process.centred, np.zeros(20)
+    centred, first = process.centred, np.zeros(5)
     noise = process.noise if trials == 1 else 0  # does not repeat
-    first[: min(20, len(centred))] = centred[:20]
+    first[: min(5, len(centred))] = centred[:5]
     weight = np.sqrt(process.eigenvalues)
     weight = weight / weight.sum()
     return {
@@ -68,7 +92,7 @@ def truths(process, trials=1):
         "lambda1": centred[0],
         "lambda2": first[1],
         "lambda5": first[4],
-        "spectrum": first,
+        "spectrum": centred,
         "components": len(centred) if len(centred) <= 60 else np.nan,
         "rank": np.exp(-np.sum(weight * np.log(weight))),
         "alignment": 1.0,
@@ -100,18 +124,23 @@ def once(data, key, make):
     return data.made[key]
 
 
-def moment(data, order):
+def moment(data, order, version="kspec"):
+    call = VERSIONS[version].moments
     trials = data.trials[: data.used]
-    r = once(data, order, lambda: kspec.moments(trials, n=order, threads=1, **data.rows))
+    r = once(data, (version, order), lambda: call(trials, n=order, threads=1, **data.rows))
     return r, r.estimates[-1]
 
 
-for order in (1, 2):
+for version in VERSIONS:
+    for order in (1, 2):
 
-    @answers(f"m{order}", "kspec")
-    def kspec_moment(data, order=order):
-        r, e = moment(data, order)
-        return e["value"], e["ci_low"], e["ci_high"], doubted(r)
+        @answers(f"m{order}", version)
+        def kspec_moment(data, order=order, version=version):
+            r, e = moment(data, order, version)
+            return e["value"], e["ci_low"], e["ci_high"], doubted(r)
+
+
+for order in (1, 2):
 
     @answers(f"m{order}", "kspec, ± 1.96 stderr")
     def plain_moment(data, order=order):
@@ -120,18 +149,19 @@ for order in (1, 2):
         return e["value"], e["value"] - half, e["value"] + half
 
 
-def ratio(data, trials):
-    trials = trials or data.used
-    dimension = lambda: kspec.dimension(data.trials[:trials], threads=1, **data.rows)
-    return once(data, ("dimension", trials), dimension)
+def ratio(data, trials, version="kspec"):
+    trials, call = trials or data.used, VERSIONS[version].dimension
+    dimension = lambda: call(data.trials[:trials], threads=1, **data.rows)
+    return once(data, (version, "dimension", trials), dimension)
 
 
 for trials, question in ((0, "dimension"), (2, "dimension2")):
+    for version in VERSIONS:
 
-    @answers(question, "kspec")
-    def kspec_dimension(data, trials=trials):
-        r = ratio(data, trials)
-        return r.dimension, r.ci_low, r.ci_high, doubted(r)
+        @answers(question, version)
+        def kspec_dimension(data, trials=trials, version=version):
+            r = ratio(data, trials, version)
+            return r.dimension, r.ci_low, r.ci_high, doubted(r)
 
     @answers(question, "kspec, · exp(± 1.96 stderr)")
     def plain_dimension(data, trials=trials):
@@ -140,6 +170,13 @@ for trials, question in ((0, "dimension"), (2, "dimension2")):
             return np.nan
         factor = np.exp(1.96 * r.stderr / r.dimension)
         return r.dimension, max(1, r.dimension / factor), max(1, r.dimension * factor)
+
+
+def presence(trials, center):
+    """Is there a signal? none 0, weak 1, clear 2, and z"""
+    r = kspec.dimension(trials, center=center, threads=1)
+    words = {"none": 0, "weak": 1, "clear": 2}
+    return words.get(r.signal, np.nan), r.signal_z if r.signal_z is not None else np.nan
 
 
 @answers("dimension", "dimensionality")
@@ -160,15 +197,20 @@ def kspec_alignment(data):
     return r.alignment, r.alignment_ci_low, r.alignment_ci_high, doubted(r)
 
 
-def from_spectrum(data, method):
-    """kspec.spectrum, which answers all questions about eigenvalues; made once"""
-    spectrum = lambda: kspec.spectrum(data.trials, method=method, center="rows", threads=1)
-    return once(data, method, spectrum)
+def from_spectrum(data, method, version="kspec", mean=False):
+    """kspec.spectrum, for all questions about eigenvalues; made once. mean: of the mean of the trials"""
+    if mean and np.array_equal(*data.trials):
+        return None  # nothing differs between them
+    call, x = VERSIONS[version].spectrum, data.mean[None] if mean else data.trials
+    spectrum = lambda: call(x, method=method, center="rows", threads=1, count=x[0].size)
+    return once(data, (version, method, mean), spectrum)
 
 
-def eigenvalue(k, method):
+def eigenvalue(k, **how):
     def estimate(data):
-        r = from_spectrum(data, method)
+        r = from_spectrum(data, **how)
+        if r is None:
+            return np.nan
         if len(r.eigenvalues) <= k:
             return 0.0
         if r.ci_low is None or r.ci_low[k] is None:
@@ -178,20 +220,32 @@ def eigenvalue(k, method):
     return estimate
 
 
-def first_eigenvalues(method):
-    return lambda data: np.asarray(from_spectrum(data, method).eigenvalues[:20])
+def all_eigenvalues(**how):
+    def estimate(data):
+        r = from_spectrum(data, **how)
+        return np.nan if r is None else np.asarray(r.eigenvalues)
+
+    return estimate
 
 
-METHODS = {"kspec": "fit", "cvPCA": "cvpca", "linear program": "moments"}
-for name, method in METHODS.items():
+AS_ONE = "kspec, mean of the trials as one"
+METHODS = {
+    "kspec": {"method": "fit"},
+    AS_ONE: {"method": "fit", "mean": True},
+    "cvPCA": {"method": "cvpca"},
+    "linear program": {"method": "moments"},
+}
+if BEFORE in VERSIONS:
+    METHODS[BEFORE] = {"method": "fit", "version": BEFORE}
+for name, how in METHODS.items():
     for k in (1, 2, 5):
-        answers(f"lambda{k}", name)(eigenvalue(k - 1, method))
-    answers("spectrum", name)(first_eigenvalues(method))
+        answers(f"lambda{k}", name)(eigenvalue(k - 1, **how))
+    answers("spectrum", name)(all_eigenvalues(**how))
 
 
 @answers("components", "kspec")
 def resolved(data):
-    return from_spectrum(data, "fit").resolved
+    return from_spectrum(data, **METHODS["kspec"]).resolved
 
 
 # ---- the matrix's own eigenvalues ----
@@ -289,7 +343,7 @@ SAMPLES = {
 for name, values_of in SAMPLES.items():
     for k in (1, 2, 5):
         answers(f"lambda{k}", name)(of_sample(values_of, k - 1))
-    answers("spectrum", name)(lambda data, values_of=values_of: values_of(data)[:20])
+    answers("spectrum", name)(values_of)
 
 
 # ---- the number of components ----

@@ -10,12 +10,11 @@ with a simulation.
 """
 
 import gzip
+import math
 import os
 import sys
 
 import numpy as np
-from scipy.special import ive
-from scipy.stats import norm
 
 
 def decreasing(values, tiny=1e-13):
@@ -29,6 +28,12 @@ def unit_trace(values):
 
 def powers(count, exponent):
     return np.arange(1.0, count + 1) ** -exponent
+
+
+def bessel(orders, x):
+    """exp(-x) I_n(x), the Fourier coefficients of exp(x (cos - 1)), to 1e-16"""
+    angle = 2 * np.pi * np.arange(256) / 256
+    return np.real(np.fft.fft(np.exp(x * (np.cos(angle) - 1))))[orders] / 256
 
 
 def repeated(signal, trials):
@@ -111,7 +116,7 @@ class SpikeCounts:
 
     def __init__(self, gain_sd=0.8, mean=4.0, base=0.2, shared=0.0):
         self.gain_sd, self.mean, self.base, self.shared = gain_sd, mean, base, shared
-        harmonics = np.array([ive(np.arange(40), k) for k in self.WIDTHS])
+        harmonics = np.array([bessel(np.arange(40), k) for k in self.WIDTHS])
         harmonics[:, 0] += base
         power = mean**2 * np.exp(gain_sd**2) * np.mean(harmonics**2, axis=0)
         self.centred = decreasing(np.repeat(power[1:], 2))
@@ -159,7 +164,7 @@ class RectifiedField:
 
     def __init__(self, threshold=0.5, smoothness=3.3, order=7, gain_sd=0.5, noise_share=0.3):
         k = np.arange(-order, order + 1)
-        line = ive(np.abs(k), smoothness)
+        line = bessel(np.abs(k), smoothness)
         power, waves = np.outer(line, line).ravel(), np.array([(i, j) for i in k for j in k])
         kept = power > 1e-7 * power.max()
         self.power, self.waves = power[kept] / power[kept].sum(), waves[kept]
@@ -177,13 +182,14 @@ class RectifiedField:
     def _kernel(self, correlation):
         """E relu(f - h) relu(f' - h), integrated from correlation 0 by d/dr d/dr = the density at (h, h)."""
         h = self.threshold
+        above, density = math.erfc(h / math.sqrt(2)) / 2, math.exp(-h * h / 2) / math.sqrt(2 * math.pi)
         x, weight = np.polynomial.legendre.leggauss(200)
 
         def at(r):
             u = np.arcsin(r)
             s = np.sin(u * (x + 1) / 2)
             rest = np.sum(weight * (r - s) * np.exp(-h * h / (1 + s + 1e-300))) * u / (4 * np.pi)
-            return (norm.pdf(h) - h * norm.sf(h)) ** 2 + norm.sf(h) ** 2 * r + rest
+            return (density - h * above) ** 2 + above**2 * r + rest
 
         angles = np.linspace(-np.pi / 2, np.pi / 2, 20001)
         return np.interp(np.arcsin(correlation), angles, [at(r) for r in np.sin(angles)])
@@ -292,6 +298,23 @@ def processes():
     if images is None:
         del table["images"]
     return table
+
+
+# ---- nothing but noise ----
+
+
+NOISES = tuple(f"noise: {kind}" for kind in ("normal", "Student t4", "unequal columns", "counts", "unequal both"))
+
+
+def noise(kind, rng, trials, P, Q):
+    """Entries that are independent, of mean 0"""
+    shape, col, row = (trials, P, Q), rng.normal(size=Q), rng.normal(size=(P, 1))
+    if kind == "noise: counts":
+        return rng.poisson(np.broadcast_to(np.exp(col), shape)) - np.exp(col)
+    if kind == "noise: Student t4":
+        return rng.standard_t(4, size=shape)
+    scales = {"noise: unequal columns": np.exp(col), "noise: unequal both": np.exp(0.7 * col + 0.5 * row)}
+    return rng.normal(size=shape) * scales.get(kind, 1)
 
 
 # No row and no column stands out

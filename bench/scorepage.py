@@ -4,8 +4,10 @@ import os
 
 import numpy as np
 
-from contenders import INTERVALS, QUESTIONS
+from contenders import BEFORE, INTERVALS, QUESTIONS
 from processes import BENIGN, processes
+from scorebounds import bounds
+from scorecells import covered, merge, percent, table, unaware
 
 INTRO = """# Calibration: estimators against known truth
 
@@ -17,10 +19,11 @@ with the truth.
     KSPEC_DATA=... PYTHONPATH=build/python python3 bench/calibration.py run --jobs 2 -o answers.json
     PYTHONPATH=build/python python3 bench/calibration.py page answers.json > docs/calibration.md
 
-`page` wrote this page, from at least {intervals} draws a cell for m(1), m(2) and the dimension, and
-{others} for everything else. A full run, 400 and 40 draws, takes about {full:.1f} hours of one busy core.
-`run --quick` (four processes, one size) takes less than a minute. To add an estimator, write a function
-with `@answers(question, name)`; to add a process, write a class.
+`page` wrote this page from one run ({where}, seed {seed}): at least {intervals} draws a
+cell for m(1), m(2) and the dimension, {others} for kspec's spectra, and {seldom} for estimators that are slow
+and not kspec. A full run, 400 and 40 draws, takes about {full:.1f} hours of one core. `run --quick` (four
+processes, one size) takes less than two minutes. To add an estimator, write a function with
+`@answers(question, name)`; to add a process, write a class.
 
 - **Bias** is (mean answer)/truth − 1, **error** the root mean square of answer/truth − 1.
 - **Coverage** is the share of 95% intervals that hold the truth, ± its Monte-Carlo error.
@@ -36,39 +39,6 @@ where no row or column stands out.
 Word counts with Zipf's exponent 1 cannot be covered: the most frequent of 3000 words makes 61% of m(1)
 less noise, and 2% of the samples of 60 columns contain it. The others cannot know of it.
 """
-
-
-def merge(runs):
-    """(question, process, P, Q, estimator) -> answers x (value, low, high, doubted, seconds)"""
-    cells = {}
-    for run in runs:
-        for *key, rows in run["cells"]:
-            cells.setdefault(tuple(key), []).extend(rows)
-    return {key: np.array(rows, float) for key, rows in cells.items()}
-
-
-def covered(rows):
-    """How many intervals there are, and how many hold the truth, 1"""
-    low, high = rows[:, 1], rows[:, 2]
-    there = ~np.isnan(low)
-    return there.sum(), np.sum(there & (low <= 1) & (1 <= high))
-
-
-def percent(part, whole):
-    if not whole:
-        return "–"
-    share = part / whole
-    return f"{100 * share:.0f} ± {100 * np.sqrt(share * (1 - share) / whole):.0f}"
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
-
-
-def unaware(name):
-    """Is this a process whose dependent rows the estimator was not told of?"""
-    return name in ("series", "blocks")
 
 
 # ---- coverage, process by process ----
@@ -115,9 +85,10 @@ def by_kind(cells, sizes, names):
         "draws, its median and its maximum over processes. The last columns say how many intervals miss the\n"
         "truth, how many of these carry a doubt, and how many of those that hold it.\n"
     )
-    rows = []
+    rows, benign = [], [n for n in names if n in BENIGN]
+    kinds = (("benign", benign), ("others", [n for n in names if n not in BENIGN]))
     for question in INTERVALS:
-        for kind, chosen in (("benign", BENIGN), ("others", [n for n in names if n not in BENIGN])):
+        for kind, chosen in kinds:
             for P, Q in sizes:
                 widths, held, missed, doubted, alarms = [], 0, 0, 0, 0
                 for name in chosen:
@@ -149,6 +120,23 @@ def dependent(cells, sizes, names):
     yield table(["process", "", "P × Q", "coverage", "doubted"], rows)
 
 
+# ---- is there a signal? ----
+
+
+def presence(cells):
+    """Shares of the three words, of noise and of every process"""
+    yield "## Is there a signal?\n\nHow often, in per cent, and the median z.\n"
+    rows = []
+    keys = [key for key in cells if key[0].startswith("signal")]
+    for key in sorted(keys, key=lambda key: (order_of(key[1]), key)):
+        a = cells[key]
+        shares = [f"{100 * np.mean(a[:, 0] == word):.1f}" for word in range(3)]
+        _, trials, center = key[0].split(", ")
+        rows.append([key[1], f"{key[2]} × {key[3]}", trials.split()[1], center.split()[1], str(len(a)),
+                     *shares, f"{np.nanmedian(a[:, 1]):.1f}"])
+    yield table(["", "P × Q", "trials", "centred", "draws", "none", "weak", "clear", "z"], rows)
+
+
 # ---- one table and one picture for each question ----
 
 
@@ -177,6 +165,8 @@ def summary(cells, question, sizes):
                 there, held = covered(rows)
                 if there:
                     shares[name] = held / there
+            if not error:
+                continue
             least = min(shares, key=shares.get) if shares else ""
             time = np.median(np.concatenate([rows[:, 4] for rows in found.values()]))
             yield [estimator, f"{P} × {Q}", f"{np.median(np.abs(bias)):.2f}", f"{np.median(error):.2f}",
@@ -263,11 +253,18 @@ def picture(cells, question, sizes):
 def page(runs, images):
     cells = merge(runs)
     sizes = sorted({key[2:4] for key in cells})
-    counts, seconds = {True: [], False: []}, {True: 0, False: 0}  # of moments and dimension, of the others
+    counts, seconds = {}, [0, 0]  # seconds of moments and dimension, of the others
     for key, rows in cells.items():
-        counts[key[0] in INTERVALS].append(len(rows))
-        seconds[key[0] in INTERVALS] += rows[:, 4].mean()
-    print(INTRO.format(count=len(processes()), intervals=min(counts[True]), others=min(counts[False]),
-                       full=2 * (400 * seconds[True] + 40 * seconds[False]) / 3600))
-    for part in (*coverage(cells, sizes), *questions(cells, sizes, images)):
+        kind = "intervals" if key[0] in INTERVALS else "others"
+        if key[0] in QUESTIONS and key[4] != BEFORE:
+            seconds[kind == "others"] += rows[:, 4].mean()
+        if key[0] in QUESTIONS and key[4] in ("kspec", "linear program"):
+            counts.setdefault("seldom" if key[4] != "kspec" else kind, []).append(len(rows))
+    hours = sum(run["seconds"] * run["jobs"] for run in runs) / 3600
+    where = f"{hours:.1f} hours of processor time on {runs[0]['jobs']} cores"
+    seed = ", ".join(str(run.get("seed", "?")) for run in runs)
+    full = (400 * seconds[0] + 40 * seconds[1]) / 3600
+    print(INTRO.format(count=len(processes()), where=where, seed=seed, full=full,
+                       **{kind: min(counts[kind]) for kind in counts}))
+    for part in (*bounds(cells), *coverage(cells, sizes), *presence(cells), *questions(cells, sizes, images)):
         print(part)

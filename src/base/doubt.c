@@ -72,6 +72,10 @@ static const kind kinds[] = {
         "column {column} (from 0) carries {share:%} of the {what} and decides the result; divide columns by "
         "their standard deviations to give all the same weight",
         {"column", "share"}, "standardize"},
+    [KSPEC_DOUBT_LONG_TAIL] = {WARNING, "long-tail",
+        "the {what} of columns have a tail so long that they may have no mean (exponent {exponent:2}): other "
+        "columns may decide the result, and intervals cannot know of them; more columns help",
+        {"exponent"}, "standardize"},
     [KSPEC_DOUBT_NEIGHBOURS_ALIKE] = {WARNING, "neighbours-alike",
         "{what} are alike (z = {z:2}): a time series, or a sorted table? In a series rows depend on each "
         "other, and need blocks; a sorted table needs nothing",

@@ -22,7 +22,10 @@ void ks_check(ks_doubts to, const char *where, const ks_checked *c) {
             repeated = ks_check_repeated(to, where, c, &s, 0, &arena);
             ks_check_dependent(to, where, c, &s, repeated > 0, &arena);
         }
-        if (c->sampled != KSPEC_SAMPLED_ROWS) ks_check_repeated(to, where, c, &s, 1, &arena);
+        if (c->sampled != KSPEC_SAMPLED_ROWS) {
+            ks_check_repeated(to, where, c, &s, 1, &arena);
+            ks_check_tail(to, where, c, &s, &arena);
+        }
     }
     if (arena.failed) to.arena->failed = arena.failed;
     ks_arena_free(&arena);

@@ -30,6 +30,9 @@ static inline int ks_is_seen(const ks_checked *c, size_t trial, size_t i) {
 /* Entries, rows and columns that stand out, and marks of missing values */
 void ks_check_wild(ks_doubts to, const char *where, const ks_checked *c, const ks_scan *s);
 
+/* Columns whose sums of squares have a tail so long that a sample of them does not know its mean */
+void ks_check_tail(ks_doubts to, const char *where, const ks_checked *c, const ks_scan *s, ks_arena *arena);
+
 /* Rows, or columns, that are equal; returns how many equal an earlier one. */
 size_t ks_check_repeated(ks_doubts to, const char *where, const ks_checked *c, const ks_scan *s, int columns,
                          ks_arena *arena);

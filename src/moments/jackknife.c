@@ -8,6 +8,12 @@ double ks_signed_root(double x, int n) { return copysign(n == 1 ? fabs(x) : pow(
 
 /* ---- the spread of leave-one-out values, and the interval that follows ---- */
 
+/*
+ * Fewer values than this hardly show how uneven they are: the squares of two deviations are equal. Then the
+ * variance of the variance is no less than that of normal values: N have at most N - 1 degrees of freedom.
+ */
+enum { FEW_VALUES = 10 };
+
 void ks_spread_add_sample(ks_spread *s, const double *x, size_t N, double of, double share, double excess) {
     const size_t first = s->count;
     s->count += N;
@@ -20,8 +26,10 @@ void ks_spread_add_sample(ks_spread *s, const double *x, size_t N, double of, do
         sum += u, squares += u * u, cubes += u * d;
         if (share * f * u > s->most) s->most = share * f * u, s->which = first + i;
     }
-    s->variance += share * (f * (times * sum));
-    s->noise += share * share * (f * f * times * (squares - sum * sum / (double)N));
+    const double variance = share * (f * (times * sum));
+    double noise = share * share * (f * f * times * (squares - sum * sum / (double)N));
+    if (N < FEW_VALUES) noise = fmax(noise, 2 * variance * variance / (double)(N - 1));
+    s->variance += variance, s->noise += noise;
     s->cube -= share * f * f * f * (times * cubes);
     s->bias += share * (of - 1) * excess;
 }

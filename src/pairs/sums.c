@@ -139,25 +139,26 @@ static kspec_status add_forms(const ks_run *run, const ks_two *t, const double *
 
 /*
  * One of the pairs (s_xy, s_zw) and (s_xw, s_zy): l and r are x and y (x and w), l2 and r2 z and w (z and y).
+ * Of two trials of one matrix, where the latter are r and l, the second is the transpose of the first.
  */
 static kspec_status by_columns_once(const ks_run *run, const ks_two *t, const double *l, const double *r,
                                     const double *l2, const double *r2, double *M, double **T, double *q,
                                     double *c, double *o, kspec_error *err) {
     size_t P = t->P, Q = t->Q, R = t->R;
-    int equal = l == l2 && r == r2;
-    double *N = equal ? M : M + Q * R;
+    const int equal = l == l2 && r == r2, turned = l == r2 && r == l2, one = equal || turned;
+    double *N = one ? M : M + Q * R;
     kspec_status st = ks_gemm_tiled(run, 1, 0, Q, R, P, 1, l, Q, r, R, 0, M, R, err);
-    if (!st && !equal) st = ks_gemm_tiled(run, 1, 0, Q, R, P, 1, l2, Q, r2, R, 0, N, R, err);
+    if (!st && !one) st = ks_gemm_tiled(run, 1, 0, Q, R, P, 1, l2, Q, r2, R, 0, N, R, err);
     for (size_t k = 0; k < Q && !st; k++)
         for (size_t g = 0; g < R; g++) {
-            double x = M[k * R + g] * N[k * R + g];
+            double x = M[k * R + g] * (turned ? M[g * R + k] : N[k * R + g]);
             c[k] += x;
             o[g] += x;
         }
     if (t->whole) return st;
     if (!st) st = add_forms(run, t, M, l2, r2, T, q, err);
-    if (!st && !equal) st = add_forms(run, t, N, l, r, T, q, err);
-    for (size_t i = 0; i < P && equal && !st; i++) q[i] *= 2;
+    if (!st && !one) st = add_forms(run, t, N, l, r, T, q, err);
+    for (size_t i = 0; i < P && one && !st; i++) q[i] *= 2;
     return st;
 }
 
@@ -172,7 +173,9 @@ static kspec_status by_columns(const ks_run *run, ks_sums_work *w, ks_arena *are
     ks_run first = ks_run_part(run, 0, once ? 1 : 0.5), second = ks_run_part(run, 0.5, 1);
     kspec_status st = by_columns_once(&first, t, t->X, t->Y, t->Z, t->W, M, T, w->qa, w->ca, w->oa, err);
     if (st || !once) {
-        if (!st) st = by_columns_once(&second, t, t->X, t->W, t->Z, t->Y, M, T, w->qc, w->cc, w->oc, err);
+        const int needed = !t->whole || t->centered; /* of all rows that are not centred c is not asked for */
+        if (!st && needed)
+            st = by_columns_once(&second, t, t->X, t->W, t->Z, t->Y, M, T, w->qc, w->cc, w->oc, err);
         return st;
     }
     memcpy(w->qc, w->qa, t->P * sizeof *w->qa);
@@ -183,6 +186,7 @@ static kspec_status by_columns(const ks_run *run, ks_sums_work *w, ks_arena *are
 
 /*
  * ---- by rows: bands of the P x P matrices K = X Z^T, L = Y W^T and their transposes, never held whole ----
+ * Of one matrix L is the transpose of K.
  */
 
 typedef struct {
@@ -206,12 +210,15 @@ static kspec_status row_band(void *ctx, size_t chunk, const ks_worker *worker) {
     const ks_two *t = j->w->t;
     size_t P = t->P, Q = t->Q, R = t->R, i0 = chunk * BAND, m = P - i0 < BAND ? P - i0 : BAND;
     int one = t->X == t->Z, other_one = t->Y == t->W;
-    double *K = j->room[worker->index], *KT = one ? K : K + BAND * P, *L = K + 2 * BAND * P,
-           *LT = other_one ? L : L + BAND * P, *T = K + 4 * BAND * P;
+    double *K = j->room[worker->index], *KT = one ? K : K + BAND * P, *T = K + 4 * BAND * P,
+           *L = t->same ? KT : K + 2 * BAND * P,
+           *LT = t->same     ? K
+                 : other_one ? L
+                             : L + BAND * P;
     ks_gemm(0, 1, m, P, Q, 1, t->X + i0 * Q, Q, t->Z, Q, 0, K, P);
     if (!one) ks_gemm(0, 1, m, P, Q, 1, t->Z + i0 * Q, Q, t->X, Q, 0, KT, P);
-    ks_gemm(0, 1, m, P, R, 1, t->Y + i0 * R, R, t->W, R, 0, L, P);
-    if (!other_one) ks_gemm(0, 1, m, P, R, 1, t->W + i0 * R, R, t->Y, R, 0, LT, P);
+    if (!t->same) ks_gemm(0, 1, m, P, R, 1, t->Y + i0 * R, R, t->W, R, 0, L, P);
+    if (!t->same && !other_one) ks_gemm(0, 1, m, P, R, 1, t->W + i0 * R, R, t->Y, R, 0, LT, P);
     for (size_t i = 0; i < m; i++) {
         const double *k = K + i * P, *kt = KT + i * P, *l = L + i * P, *lt = LT + i * P;
         j->w->qa[i0 + i] = ks_dot(P, k, l) + ks_dot(P, kt, lt);
@@ -221,7 +228,10 @@ static kspec_status row_band(void *ctx, size_t chunk, const ks_worker *worker) {
     for (size_t i = 0; i < m && t->whole; i++) *ca += j->w->qa[i0 + i] / 2, *cc += j->w->qc[i0 + i] / 2;
     if (t->whole) return KSPEC_OK;
     add_columns(L, m, P, t->X + i0 * Q, t->Z, Q, T, ca);
-    add_columns(LT, m, P, t->X + i0 * Q, t->Z, Q, T, cc);
+    if (LT == L)
+        memcpy(cc, ca, Q * sizeof *cc);
+    else
+        add_columns(LT, m, P, t->X + i0 * Q, t->Z, Q, T, cc);
     if (t->same) return KSPEC_OK;
     add_columns(K, m, P, t->Y + i0 * R, t->W, R, T, oa);
     add_columns(K, m, P, t->W + i0 * R, t->Y, R, T, oc);

@@ -29,7 +29,7 @@ static inline double student_quantile(double nu) {
 /*
  * What P + Q leave-one-out values tell of the estimate `all`. Pseudo-values u_i = (N-1)(mean - x_i) estimate
  * how much row i moves the estimate: their squares over N (N-1) are the parts of the variance, their cubes
- * over N^3 those of the third cumulant.
+ * over N^3 those of the third cumulant. N < 10 values have at most N - 1 degrees of freedom.
  */
 typedef struct {
     double sd, quantile, skewness, bias;
@@ -52,7 +52,7 @@ static inline twin_spread twin_spread_of(const double *loo, size_t P, size_t Q, 
             double u = (N - 1) * (mean - x[i]), d = share[side] * u * u / (N * (N - 1)) - part / N;
             spread += d * d;
         }
-        V += part, noise += spread;
+        V += part, noise += N < 10 ? fmax(spread, 2 * part * part / (N - 1)) : spread;
         bias += share[side] * (N - 1) * (mean - all);
     }
     return (twin_spread){sqrt(V), student_quantile(noise > 0 ? 2 * V * V / noise : INFINITY),

@@ -128,7 +128,9 @@ static double side(const double *x, size_t N, double *noise) {
     double mean = 0, sum = 0, u[MOST], f = (double)(N - 1) / (double)N;
     for (size_t i = 0; i < N; i++) mean += x[i] / (double)N;
     for (size_t i = 0; i < N; i++) sum += u[i] = (x[i] - mean) * (x[i] - mean);
-    for (size_t i = 0; i < N; i++) *noise += f * f * (u[i] - sum / (double)N) * (u[i] - sum / (double)N);
+    double own = 0;
+    for (size_t i = 0; i < N; i++) own += f * f * (u[i] - sum / (double)N) * (u[i] - sum / (double)N);
+    *noise += N < 10 ? fmax(own, 2 * f * f * sum * sum / (double)(N - 1)) : own; /* N - 1 degrees at most */
     return sum * f;
 }
 

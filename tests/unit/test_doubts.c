@@ -176,6 +176,7 @@ static void spoilt(kspec_doubt_code code, int doubtful) {
             case KSPEC_DOUBT_WILD_ENTRIES: *at = i % 9 == 3 && j == i % 50 ? 1e5 : *at; break;
             case KSPEC_DOUBT_WILD_ROW: *at *= i == 17 ? 1e3 : 1; break;
             case KSPEC_DOUBT_WILD_COLUMN: *at *= j == 22 ? 1e8 : 1; break;
+            case KSPEC_DOUBT_LONG_TAIL: *at *= 20 / (double)(1 + j * 7 % Q); break;
             case KSPEC_DOUBT_NEIGHBOURS_ALIKE: *at = 0.6 * before + 0.8 * *at; break;
             case KSPEC_DOUBT_REPEATED_ROWS: *at = x[i / 4 * Q + j]; break;
             case KSPEC_DOUBT_REPEATED_COLS: *at = x[i * Q + (j < 50 ? j : j - 50)]; break;
@@ -477,6 +478,7 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_WILD_ENTRIES] = spoilt,
     [KSPEC_DOUBT_WILD_ROW] = spoilt,
     [KSPEC_DOUBT_WILD_COLUMN] = spoilt,
+    [KSPEC_DOUBT_LONG_TAIL] = spoilt,
     [KSPEC_DOUBT_NEIGHBOURS_ALIKE] = spoilt,
     [KSPEC_DOUBT_REPEATED_ROWS] = spoilt,
     [KSPEC_DOUBT_REPEATED_COLS] = spoilt,

@@ -58,8 +58,26 @@ TEST(intervals_near_zero_reach_it) {
     CHECK(near_zero > 60 && negative > 20);
 }
 
+/* m(1) of n groups of rows, all columns known: Student's quantile with n - 1 degrees, 12.7 for two */
+TEST(few_groups_have_few_degrees) {
+    static const double quantile[] = {12.706204736, 4.302652730, 3.182446305, 2.776445105};
+    for (size_t n = 2; n <= 5; n++) {
+        double x[5 + 2] = {0}, room[5 + 2], sum = 0, squares = 0;
+        for (size_t i = 0; i < n; i++) sum += x[i] = i % 2 ? 1.001 : 0.999;
+        for (size_t i = 0; i < n; i++) squares += (x[i] - sum / (double)n) * (x[i] - sum / (double)n);
+        ks_error_bar bar;
+        const double m = sum / (double)n;
+        ks_jackknife(m, 1, x, n, x + n, 2, (const double[2]){1, 0}, room, &bar);
+        const double sd = sqrt(squares * (double)(n - 1) / (double)n);
+        CHECK_CLOSE(bar.std_error, sd, 1e-9);
+        CHECK_CLOSE(bar.degrees, (double)(n - 1), 1e-5);
+        CHECK(bar.high > m + 0.97 * quantile[n - 2] * sd && bar.low < m - 0.97 * quantile[n - 2] * sd);
+    }
+}
+
 int main(void) {
     RUN(intervals_by_definition);
     RUN(intervals_near_zero_reach_it);
+    RUN(few_groups_have_few_degrees);
     return test_done();
 }

@@ -1,0 +1,38 @@
+/* Columns of very different size: are there others, not in this sample, that would be larger still? */
+#include "checks/parts.h"
+
+#include "base/sort.h"
+
+#include <math.h>
+
+/* In fewer columns a tail cannot be told; of more, one in so many is the tail */
+enum { LEAST = 40, PART = 8, LEAST_TAIL = 6 };
+
+/*
+ * The exponent of a tail P(x > t) ~ t^-a, by Hill's estimator from the k largest of n values in decreasing
+ * order, without the very largest: that one alone is for other checks. By Renyi's representation the sum of
+ * log x_j/x_(k+1), j = 2 ... k, has the mean (k - H_k)/a, H_k = 1 + 1/2 + ... + 1/k.
+ */
+static double tail_exponent(size_t k, const double *x) {
+    double sum = 0, harmonic = 1;
+    for (size_t j = 1; j < k; j++) sum += log(x[j] / x[k]), harmonic += 1 / (double)(j + 1);
+    return ((double)k - harmonic) / sum;
+}
+
+/*
+ * Of an exponent below 1 there is no mean, or none that the sample knows: as of the words of a language. Not
+ * where one column or entry stands out, which is said already, nor where labels tell which columns are alike.
+ */
+void ks_check_tail(ks_doubts to, const char *where, const ks_checked *c, const ks_scan *s, ks_arena *arena) {
+    const size_t n = s->Q, k = n / PART > LEAST_TAIL ? n / PART : LEAST_TAIL;
+    if (n < LEAST || s->P < 2 || !(s->all > 0) || !isfinite(s->all) || c->col_groups) return;
+    double *x = ks_arena_alloc(arena, n, sizeof *x);
+    if (!x) return;
+    for (size_t j = 0; j < n; j++) x[j] = s->col[j];
+    ks_sort_descending(x, n);
+    if (!(x[k] > 0) || !(x[1] > x[k])) return;
+    const double exponent = tail_exponent(k, x);
+    if (exponent < 1)
+        ks_doubt(to, KSPEC_DOUBT_LONG_TAIL, where,
+                 c->center == KSPEC_CENTER_NONE ? "mean squares" : "variances", exponent);
+}
