@@ -303,7 +303,8 @@ def processes():
 # ---- nothing but noise ----
 
 
-NOISES = tuple(f"noise: {kind}" for kind in ("normal", "Student t4", "unequal columns", "counts", "unequal both"))
+KINDS = ("normal", "Student t4", "unequal columns", "counts", "unequal both")
+NOISES = tuple(f"noise: {kind}" for kind in KINDS)
 
 
 def noise(kind, rng, trials, P, Q):

@@ -10,8 +10,8 @@ HARD = ("topics", "topics1", "shared")  # word counts, and noise that is shared 
 HEAD = """## What was asked, and what was reached
 
 A bound is **met** where the figure reaches it, **within error** where it misses it by less than two
-Monte-Carlo errors, and **missed** otherwise; intervals that hold the truth **too often** are too wide. Of each
-line the worst cells are listed, up to twelve.
+Monte-Carlo errors, and **missed** otherwise; intervals that hold the truth **too often** are too wide. Of
+each line the worst cells are listed, up to twelve.
 """
 
 
@@ -122,7 +122,7 @@ def of_ratio(what, cells, names, number, most):
     for question in INTERVALS:
         for name, P, Q, a in known_cells(cells, question):
             b = cells.get((question, name, P, Q, BEFORE))
-            if b is None or names is not None and name not in names or len(a) != len(b):
+            if b is None or (names is not None and name not in names) or len(a) != len(b):
                 continue
             x, y = number(a, question), number(b, question)
             there = np.isfinite(x) & np.isfinite(y)
