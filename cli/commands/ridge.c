@@ -78,6 +78,8 @@ static const cli_option options[] = {
      "test on the training rows with normal noise of this deviation added", .positive = 1},
     {"density",        0, OPT_FLAG,   ARG(density),        NULL,
      "also the density of the eigenvalues of the features' Gram matrix; not of fourier"},
+    {"bilinear",       0, OPT_STRING, ARG(bilinear),       "A,B",
+     "also a'Qb for the columns of two files, vectors of one number for each training row"},
     {"optimize",       0, OPT_CHOICE, ARG(optimize),       "WHAT",
      "the lambda, or the features, of least predicted test error", searches},
     {"cost-limit",     0, OPT_DOUBLE, ARG(cost_limit),     "C",
@@ -109,6 +111,7 @@ typedef struct {
     size_t count;
     int measured; /* is any point? */
     ridge_advice advice;
+    ridge_forms forms;
     /* with --density: for each N of --features */
     kspec_ridge_density_result **densities;
     /* of predicting the mean of the training targets */
@@ -153,6 +156,8 @@ static int check_lists(const ridge_args *a) {
                                          ? "--density needs --features and --lambda"
                                          : "--density is for features of one kernel: of --activation phases, "
                                            "for example");
+    if (a->bilinear && a->optimize != RIDGE_GRID)
+        return cli_error(EXIT_USAGE, "--bilinear needs --features and --lambda");
     if (a->nu > 0 && !a->kernel) return cli_error(EXIT_USAGE, "--nu is for --kernel matern");
     if (a->kernel && a->optimize == RIDGE_RECOMMEND)
         return cli_error(EXIT_USAGE,
@@ -316,6 +321,7 @@ static kspec_status compute(result *r, kspec_error *err) {
                       : a->optimize == RIDGE_FEATURES  ? best_features(r, err)
                       : a->optimize == RIDGE_RECOMMEND ? choices(r, err)
                                                        : grid(r, err);
+    if (a->bilinear && !st) st = ridge_forms_make(&r->forms, a, r->plan, make_opts(a).check_draws, err);
     for (size_t k = 0; k < a->features.count && a->density && !st; k++)
         st = kspec_ridge_density(r->plan, (size_t)a->features.at[k], DENSITY_POINTS, &r->densities[k], err);
     return st;
@@ -356,6 +362,7 @@ static json_t *point_json(const result *r, size_t k) {
     if (r->a->optimize == RIDGE_LAMBDA || r->a->optimize == RIDGE_FEATURES)
         json_object_set_new(o, "at_bound",
                             r->rows[k].at_bound ? json_string(r->rows[k].at_bound) : json_null());
+    if (r->a->bilinear) ridge_forms_keys(&r->forms, k, o);
     if (r->m > 1 && !r->a->optimize) {
         json_object_set_new(o, "train_mse_columns", cli_reals(r->columns + k * 2 * r->m, r->m));
         json_object_set_new(o, "test_mse_columns", cli_reals(r->columns + (2 * k + 1) * r->m, r->m));
@@ -469,6 +476,7 @@ static void print_table(FILE *f, const void *of) {
             fputc('\n', f);
         print_point(f, r, &r->rows[k]);
     }
+    if (a->bilinear) ridge_forms_print(f, &r->forms, &a->common);
     for (size_t k = 0; k < a->features.count && a->density; k++) {
         const kspec_ridge_density_result *d = r->densities[k];
         size_t zero = 0;
@@ -522,13 +530,16 @@ static int run_on(ridge_args *a, const ridge_set *train, const ridge_set *test,
     r.columns = calloc(r.count, 2 * r.m * sizeof *r.columns);
     r.densities = calloc(a->features.count + 1, sizeof(kspec_ridge_density_result *));
     kspec_error err = {KSPEC_E_NOMEM, "out of memory for the points"};
+    int status = EXIT_DONE;
     kspec_status st = r.rows && r.columns && r.densities ? KSPEC_OK : KSPEC_E_NOMEM;
     if (!st) st = open_plan(&r, train, test, opts, &err);
-    if (!st) st = compute(&r, &err);
+    if (!st) status = ridge_forms_read(a, &r.forms);
+    if (!st && !status) st = compute(&r, &err);
     r.seconds = cli_now() - start;
-    int status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &r);
+    if (!status) status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &r);
     kspec_ridge_close(r.plan);
     kspec_ridge_recommend_free(r.advice.found);
+    ridge_forms_free(&r.forms);
     for (size_t k = 0; k < a->features.count && r.densities; k++) kspec_ridge_density_free(r.densities[k]);
     free(r.densities);
     free(r.rows);

@@ -14,7 +14,7 @@ enum { RIDGE_YES = 1, RIDGE_NO };
 
 typedef struct {
     cli_common common;
-    const char *target, *target_cols, *test, *test_target;
+    const char *target, *target_cols, *test, *test_target, *bilinear;
     cli_list classes, features, lambda;
     size_t per_class, test_per_class, empirical;
     int center, scale, solver, optimize, device, standardize, center_target, activation, check, intercept;
@@ -39,6 +39,21 @@ typedef struct {
 /* Reads and checks the files; an exit status after a message. test->x.rows is 0 without a test set. */
 int ridge_read(ridge_args *a, ridge_set *train, ridge_set *test);
 void ridge_set_free(ridge_set *s);
+
+/* ---- bilinear forms ---- */
+
+/* The vectors of --bilinear, and the forms for each N and lambda */
+typedef struct {
+    kspec_dataset *left, *right; /* right NULL: the same */
+    kspec_ridge_bilinear_result *made;
+} ridge_forms;
+
+int ridge_forms_read(const ridge_args *a, ridge_forms *f);
+kspec_status ridge_forms_make(ridge_forms *f, const ridge_args *a, kspec_ridge *plan, size_t draws,
+                              kspec_error *err);
+void ridge_forms_keys(const ridge_forms *f, size_t k, json_t *to);
+void ridge_forms_print(FILE *out, const ridge_forms *f, const cli_common *c);
+void ridge_forms_free(ridge_forms *f);
 
 /* ---- a recommendation ---- */
 

@@ -246,6 +246,30 @@ KSPEC_API kspec_status kspec_ridge_density(kspec_ridge *r, size_t N, size_t coun
                                            kspec_ridge_density_result **out, kspec_error *err);
 KSPEC_API void kspec_ridge_density_free(kspec_ridge_density_result *result);
 
+/* Forms a_k^T Q b_k at one (N, lambda), k < forms. */
+typedef struct {
+    size_t N;
+    double lambda;
+    double *predicted; /* with the Q of the predictions */
+    /* with (S S^T/n + lambda I)^-1: mean and standard deviation over draws of W; NaN without, or with one */
+    double *measured, *spread;
+} kspec_ridge_bilinear_point;
+
+typedef struct {
+    size_t count, forms, draws;
+    kspec_ridge_bilinear_point **points;
+    double seconds;
+} kspec_ridge_bilinear_result;
+
+/* Bilinear forms of the resolvent, which Q stands for (Theorem 1 of the paper): a and b hold vectors of one
+ * entry for each training row as columns. Points as of kspec_ridge_predict(), lambda above 0. On the
+ * processor. `draws` may be 0. */
+KSPEC_API kspec_status kspec_ridge_bilinear(kspec_ridge *r, const kspec_matrix *a, const kspec_matrix *b,
+                                            const size_t *N, size_t paths, const double *lambda, size_t count,
+                                            size_t draws, kspec_ridge_bilinear_result **out,
+                                            kspec_error *err);
+KSPEC_API void kspec_ridge_bilinear_free(kspec_ridge_bilinear_result *result);
+
 typedef struct {
     size_t count;
     kspec_ridge_measured **points;

@@ -145,6 +145,8 @@ class _Line:
                 return _words(name, value, False)
             if "groups" in name and not isinstance(value, (str, os.PathLike)):
                 return self.borrow(name, _arrays.labels(name, value))
+            if name == "bilinear" and isinstance(value, (list, tuple)):  # left and right vectors
+                return ",".join(self.input(f"{name}[{k}]", v) for k, v in enumerate(value))
             return self.input(name, value)
         if kind == "path":
             return self.path(_text(name, value))

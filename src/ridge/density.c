@@ -4,11 +4,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/result.h"
-#include "base/streams.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
-#include "ridge/plan.h"
+#include "ridge/features.h"
 #include "ridge/predict.h"
 #include "team/team.h"
 
@@ -63,21 +62,15 @@ void ks_density(const ks_one *b, double N, const double *x, size_t count, double
 
 /* The eigenvalues of S S^T/n for a draw of W */
 static kspec_status measure(const kspec_ridge *r, size_t N, double *eigenvalues, kspec_error *err) {
-    const size_t n = r->n, p = r->p;
-    const ks_activation f = r->one->f;
+    const size_t n = r->n, width = ks_activation_width(r->o.activation) * N;
     ks_arena scratch = {0};
-    double *W = ks_arena_alloc(&scratch, ks_size(N, p), sizeof *W),
-           *phases = ks_arena_alloc(&scratch, N, sizeof *phases);
-    double *S = ks_arena_alloc(&scratch, ks_size(n, N), sizeof *S),
+    double *room = ks_arena_alloc(&scratch, ks_ridge_features_room(r), sizeof *room);
+    double *S = ks_arena_alloc(&scratch, ks_size(n, width), sizeof *S),
            *G = ks_arena_alloc(&scratch, ks_size(n, n), sizeof *G);
     kspec_status st = scratch.failed ? ks_nomem(err, "a draw of the features", scratch.failed) : KSPEC_OK;
     if (!st) {
-        kspec_random_normal(r->o.seed, ks_stream(KS_STREAM_RIDGE, 0), 0, N * p, W);
-        kspec_random_uniform(r->o.seed, ks_stream(KS_STREAM_RIDGE_PHASES, 0), 0, N, phases);
-        for (size_t k = 0; k < N; k++) phases[k] *= 2 * 3.14159265358979324;
-        ks_gemm(0, 1, n, N, p, 1, r->X, p, W, p, 0, S, N);
-        for (size_t i = 0; i < n; i++) ks_activate(&f, S + i * N, phases, N);
-        ks_syrk(0, n, N, 1 / (double)n, S, N, G, n);
+        ks_ridge_features(r, N, 0, S, NULL, room);
+        ks_syrk(0, n, width, 1 / (double)n, S, width, G, n);
         st = ks_syevd(0, n, G, n, eigenvalues, err);
     }
     for (size_t i = 0; i < n && !st; i++) eigenvalues[i] = fmax(0, eigenvalues[i]);

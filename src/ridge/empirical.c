@@ -1,13 +1,12 @@
 /* kspec_ridge_empirical(): the regression itself, over draws of W. */
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/streams.h"
-#include "features/fourier.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
 #include "ridge/activation.h"
 #include "ridge/classify.h"
+#include "ridge/features.h"
 #include "ridge/predict.h"
 #include "ridge/result.h"
 #include "team/team.h"
@@ -17,18 +16,16 @@
 #include <string.h>
 
 enum {
-    BLOCK = 128, /* columns of W made at a time */
     VALUES = 3,  /* errors of a draw and a lambda */
     FACTORS = 15 /* Cholesky factorisations take as long as one eigendecomposition */
 };
 
 /* What a worker has on its own. */
 typedef struct {
-    double *S, *St, *W; /* n x width and nt x width features; BLOCK x p */
-    double *phases;     /* BLOCK */
-    double *G, *A;      /* the Gram matrix, d x d, and a copy to factor */
-    double *b, *z, *w;  /* d x m: right-hand side and solution; eigenvalues */
-    double *beta, *fit; /* width x m; max(n, nt) x m */
+    double *S, *St, *room; /* n x width and nt x width features; what their draw takes */
+    double *G, *A;         /* the Gram matrix, d x d, and a copy to factor */
+    double *b, *z, *w;     /* d x m: right-hand side and solution; eigenvalues */
+    double *beta, *fit;    /* width x m; max(n, nt) x m */
 } desk;
 
 typedef struct {
@@ -39,47 +36,6 @@ typedef struct {
     double *errors; /* draws x count x 3: training, test, and its classes */
     desk *desks;
 } job;
-
-/*
- * S = [cos(XW), sin(XW)], or f(XW); entry (j,k) of W is number k p + j of the draw's stream, whatever N is
- */
-static void make_features(const job *j, const desk *o, size_t draw) {
-    const kspec_ridge *r = j->r;
-    const ks_activation f = {r->o.activation, r->o.slope};
-    const double *X[2] = {r->X, r->Xt};
-    double *S[2] = {o->S, o->St};
-    size_t rows[2] = {r->n, r->nt}, p = r->p, N = j->N, width = j->width;
-    for (size_t k = 0; k < N; k += BLOCK) {
-        size_t c = N - k < BLOCK ? N - k : BLOCK;
-        kspec_random_normal(r->o.seed, ks_stream(KS_STREAM_RIDGE, draw), k * p, c * p, o->W);
-        if (f.kind == KSPEC_RIDGE_ACTIVATION_PHASES) {
-            kspec_random_uniform(r->o.seed, ks_stream(KS_STREAM_RIDGE_PHASES, draw), k, c, o->phases);
-            for (size_t i = 0; i < c; i++) o->phases[i] *= 2 * 3.14159265358979323846;
-        }
-        if (r->mix)
-            ks_student_scale(o->W, r->o.nu, p, k, c, r->o.seed, ks_stream(KS_STREAM_RIDGE_SCALES, draw));
-        for (int s = 0; s < 2; s++) {
-            if (!rows[s]) continue;
-            ks_gemm(0, 1, rows[s], c, p, 1, X[s], p, o->W, p, 0, S[s] + k, width);
-            for (size_t i = 0; i < rows[s]; i++)
-                if (f.kind == KSPEC_RIDGE_ACTIVATION_FOURIER)
-                    r->simd->cos_sin(S[s] + i * width + k, S[s] + i * width + N + k, c);
-                else
-                    ks_activate(&f, S[s] + i * width + k, o->phases, c);
-        }
-    }
-}
-
-/* Both less the means of S */
-static void center(const job *j, const desk *o) {
-    const size_t n = j->r->n, nt = j->r->nt, width = j->width;
-    for (size_t k = 0; k < width; k++) {
-        double mean = 0;
-        for (size_t i = 0; i < n; i++) mean += o->S[i * width + k] / (double)n;
-        for (size_t i = 0; i < n; i++) o->S[i * width + k] -= mean;
-        for (size_t i = 0; i < nt; i++) o->St[i * width + k] -= mean;
-    }
-}
 
 static double mean_square(const double *x, size_t count) { return ks_dot(count, x, x) / (double)count; }
 
@@ -142,8 +98,7 @@ static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
     size_t N2 = j->width, n = r->n, m = r->m, d = j->d;
     double *errors = j->errors + draw * j->count * VALUES;
     int left = 0;
-    make_features(j, o, draw);
-    if (r->o.intercept) center(j, o);
+    ks_ridge_features(r, j->N, draw, o->S, r->nt ? o->St : NULL, o->room);
     ks_syrk(!j->dual, d, j->dual ? N2 : n, 1 / (double)n, o->S, N2, o->G, d);
     if (j->dual)
         memcpy(o->b, r->Y, n * m * sizeof *o->b);
@@ -171,7 +126,7 @@ static size_t desk_size(const job *j) {
     const kspec_ridge *r = j->r;
     size_t N2 = j->width, rows = r->n + r->nt, square = ks_size(j->d, j->d);
     size_t size = ks_size_add(ks_size(N2, rows), ks_size(4, square));
-    return ks_size_add(size, ks_size_add(ks_size(BLOCK, r->p + 1), ks_size(r->m, 4 * rows + N2)));
+    return ks_size_add(size, ks_size_add(ks_ridge_features_room(r), ks_size(r->m, 4 * rows + N2)));
 }
 
 static void desk_alloc(const job *j, ks_arena *a, desk *o) {
@@ -179,8 +134,7 @@ static void desk_alloc(const job *j, ks_arena *a, desk *o) {
     size_t N2 = j->width, m = r->m, square = ks_size(j->d, j->d), rows = r->n > r->nt ? r->n : r->nt;
     o->S = ks_arena_alloc(a, ks_size(r->n, N2), sizeof *o->S);
     o->St = ks_arena_alloc(a, ks_size(r->nt, N2), sizeof *o->St);
-    o->W = ks_arena_alloc(a, ks_size(BLOCK, r->p), sizeof *o->W);
-    o->phases = ks_arena_alloc(a, BLOCK, sizeof *o->phases);
+    o->room = ks_arena_alloc(a, ks_ridge_features_room(r), sizeof *o->room);
     o->G = ks_arena_alloc(a, square, sizeof *o->G);
     o->A = ks_arena_alloc(a, square, sizeof *o->A);
     o->b = ks_arena_alloc(a, ks_size(j->d, m), sizeof *o->b);

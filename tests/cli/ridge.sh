@@ -121,6 +121,24 @@ expect_error 2 "nu: '0' is not above 0" $smooth --kernel matern --nu 0
 expect_error 2 'a Matern kernel is that of Fourier features' $smooth --kernel matern --activation relu
 expect_error 2 'kernel matern needs --features and --lambda' kspec ridge x.npy --target y.npy --kernel matern
 
+# bilinear forms: of unit vectors the entries of Q, of the target y'Qy, by files and next to draws
+py "n = len(np.load('x.npy')); np.save('e.npy', np.eye(n)[:, :2])
+np.save('f.npy', np.load('y.npy').reshape(n, 1))"
+forms="kspec ridge x.npy --target y.npy --sigma median --features 40 --lambda 1 --json"
+expect_status 0 $forms --bilinear e.npy --empirical 60
+expect_json 'all(close(a, b, 0.1) for p in j["points"]
+    for a, b in zip(p["bilinear"], p["empirical_bilinear"]))'
+expect_json 'all(0 < a < 1 for a in j["points"][0]["bilinear"])'
+expect_status 0 $forms --bilinear f.npy,f.npy --empirical 0
+expect_json 'j["points"][0]["empirical_bilinear"] == [None]'
+expect_status 0 kspec ridge x.npy --target y.npy --features 40 --lambda 1 --bilinear e.npy
+expect_stdout "a'Qb"
+expect_error 2 'bilinear needs --features and --lambda' kspec ridge x.npy --target y.npy --bilinear e.npy
+expect_error 2 '2 left vectors, but 1 right' $forms --bilinear e.npy,f.npy
+expect_error 2 'left vectors have .* entries, but there are' $forms --bilinear t.npy
+expect_error 2 'bilinear forms need the training rows in their order' $forms --bilinear e.npy \
+    --test-fraction 0.5
+
 # the density of the Gram matrix's eigenvalues
 expect_status 0 kspec ridge x.npy --target labels.npy --features 5,60 --lambda 1 --activation relu \
     --density --json

@@ -200,6 +200,12 @@ static kspec_status recommend(kspec_ridge *plan, int *held, kspec_error *err) {
 static kspec_status density(kspec_ridge *plan, int *held, kspec_error *err) {
     RESULT(kspec_ridge_density_result, kspec_ridge_density_free, kspec_ridge_density(plan, 5, 20, &r, err));
 }
+static kspec_status bilinear(kspec_ridge *plan, int *held, kspec_error *err) {
+    const size_t N[] = {4, 7};
+    RESULT(kspec_ridge_bilinear_result, kspec_ridge_bilinear_free,
+           kspec_ridge_bilinear(plan, &target, &target, N, 2, lambda, 2, 3, &r, err));
+}
+CALL(ridge_bilinear) { return with_ridge(opts, held, err, bilinear); }
 CALL(ridge_predict) { return with_ridge(opts, held, err, predict); }
 CALL(ridge_best_lambda) { return with_ridge(opts, held, err, best_lambda); }
 CALL(ridge_best_features) { return with_ridge(opts, held, err, best_features); }

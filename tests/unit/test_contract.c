@@ -62,6 +62,7 @@ static const row rows[] = {
     {"kspec_ridge_best_features",   ridge_best_features,    OPTS(kspec_ridge_opts),         1},
     {"kspec_ridge_empirical",       ridge_empirical,        OPTS(kspec_ridge_opts),         1},
     {"kspec_ridge_recommend",       ridge_recommend,        OPTS(kspec_ridge_opts),         1},
+    {"kspec_ridge_bilinear",        ridge_bilinear,         OPTS(kspec_ridge_opts),         1},
     {"kspec_ridge_density",         ridge_density,          0, 0,                           0},
     {"kspec_wls_theory",            wls_theory,             OPTS(kspec_wls_opts),           1},
     {"kspec_wls_empirical",         wls_empirical,          OPTS(kspec_wls_opts),           1},
@@ -283,6 +284,9 @@ TEST(null_inputs_are_refused) {
         REFUSES_NULL(kspec_ridge_empirical(NULL, 4, lambda, 2, 3, &e, &err));
         kspec_ridge_recommend_result *found = NOWHERE(kspec_ridge_recommend_result);
         REFUSES_NULL(kspec_ridge_recommend(NULL, 0, &found, &err));
+        kspec_ridge_bilinear_result *forms = NOWHERE(kspec_ridge_bilinear_result);
+        REFUSES_NULL(
+            kspec_ridge_bilinear(NULL, &target, &target, (size_t[]){4}, 1, lambda, 2, 3, &forms, &err));
         kspec_ridge_density_result *density = NOWHERE(kspec_ridge_density_result);
         REFUSES_NULL(kspec_ridge_density(NULL, 4, 5, &density, &err));
         CHECK(r == NULL && e == NULL && found == NULL);
@@ -347,6 +351,7 @@ TEST(a_missing_out_is_refused) {
     NO_OUT(kspec_ridge_best_features(plan, 1, 1e9, NULL, &err));
     NO_OUT(kspec_ridge_empirical(plan, 4, lambda, 2, 3, NULL, &err));
     NO_OUT(kspec_ridge_recommend(plan, 4, NULL, &err));
+    NO_OUT(kspec_ridge_bilinear(plan, &target, &target, p_list, 2, lambda, 2, 3, NULL, &err));
     NO_OUT(kspec_ridge_density(plan, 4, 5, NULL, &err));
     kspec_ridge_close(plan);
     NO_OUT(kspec_wls_theory(GRID, p_list, 2, NULL, NULL, &err));
@@ -398,6 +403,7 @@ TEST(free_and_close_take_null) {
     kspec_ridge_empirical_free(NULL);
     kspec_ridge_recommend_free(NULL);
     kspec_ridge_density_free(NULL);
+    kspec_ridge_bilinear_free(NULL);
     kspec_ridge_close(NULL);
     kspec_generate_close(NULL);
     kspec_wls_free(NULL);
