@@ -12,7 +12,10 @@
 /* A matrix of a backend, which alone knows what that is: no such struct exists. */
 typedef struct ks_mat ks_mat;
 
-/* As ks_matmul, ks_factor and ks_expression (device/plugin.h), of a backend's matrices */
+/*
+ * As ks_matmul, ks_factor and ks_expression (device/plugin.h), of a backend's matrices. A product's members are
+ * in the order of the arguments of ks_gemm().
+ */
 typedef struct {
     int ta, tb;
     size_t m, n, k;
@@ -121,3 +124,8 @@ ks_matmul ks_mat_plain(const ks_mat_product *p);
 ks_expression ks_mat_plain_expression(const ks_mat_expression *e);
 ks_mat *ks_mat_view(const ks_mat *p, size_t entry);
 size_t ks_mat_room(const ks_run *run, const ks_room *of);
+/* What such a backend's table has: statics of its file by the members' names */
+#define KS_BACKEND_OF_ADDRESSES                                                                              \
+    .suits = suits, .room = ks_mat_room, .hold = hold, .drop = drop, .copy_in = copy_in, .release = release, \
+    .diagonal = diagonal, .view = ks_mat_view, .put = put, .get = get, .product = product,                   \
+    .expression = expression, .symmetrise = symmetrise, .triangle = triangle

@@ -19,19 +19,7 @@ static size_t half(size_t n) { return (n / KS_TRIANGLE + 1) / 2 * KS_TRIANGLE; }
 /* C (m x n) = beta C + alpha A^T B, A k x m, B k x n, all with rows ld apart */
 static kspec_status add_product(const ks_run *run, size_t ld, size_t m, size_t n, size_t k, double alpha,
                                 const double *A, const double *B, double beta, double *C, kspec_error *err) {
-    const ks_matmul p = {.ta = 1,
-                         .m = m,
-                         .n = n,
-                         .k = k,
-                         .alpha = alpha,
-                         .A = A,
-                         .lda = ld,
-                         .B = B,
-                         .ldb = ld,
-                         .beta = beta,
-                         .C = C,
-                         .ldc = ld,
-                         .symmetric = A == B && m == n};
+    const ks_matmul p = {1, 0, m, n, k, alpha, A, ld, B, ld, beta, C, ld, A == B && m == n};
     return ks_gpu_product(run, &p, err);
 }
 

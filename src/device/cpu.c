@@ -80,18 +80,4 @@ static kspec_status triangle(const ks_run *run, size_t n, ks_mat *X, kspec_error
     return KSPEC_OK;
 }
 
-const ks_backend ks_cpu_backend = {.suits = suits,
-                                   .room = ks_mat_room,
-                                   .hold = hold,
-                                   .drop = drop,
-                                   .copy_in = copy_in,
-                                   .release = release,
-                                   .diagonal = diagonal,
-                                   .view = ks_mat_view,
-                                   .host = ks_mat_address,
-                                   .put = put,
-                                   .get = get,
-                                   .product = product,
-                                   .expression = expression,
-                                   .symmetrise = symmetrise,
-                                   .triangle = triangle};
+const ks_backend ks_cpu_backend = {KS_BACKEND_OF_ADDRESSES, .host = ks_mat_address};

@@ -116,20 +116,7 @@ static kspec_status triangle(const ks_run *run, size_t n, ks_mat *X, kspec_error
     return st;
 }
 
-const ks_backend ks_gpu_backend = {.suits = suits,
-                                   .room = ks_mat_room,
-                                   .hold = hold,
-                                   .drop = drop,
-                                   .copy_in = copy_in,
-                                   .release = release,
-                                   .diagonal = diagonal,
-                                   .view = ks_mat_view,
-                                   .put = put,
-                                   .get = get,
-                                   .product = product,
-                                   .expression = expression,
-                                   .symmetrise = symmetrise,
-                                   .triangle = triangle};
+const ks_backend ks_gpu_backend = {KS_BACKEND_OF_ADDRESSES};
 
 int ks_device_has_path(const ks_run *run, int nmax, int loo) {
     const ks_device *d = run->device;

@@ -36,18 +36,6 @@ kspec_status ks_product_of_host(const ks_run *run, const ks_matmul *p, const cha
 kspec_status ks_gram_of_host(const ks_run *run, size_t P, size_t Q, double alpha, const double *M, double *G,
                              const char *what, kspec_error *err) {
     const size_t n = P > Q ? Q : P;
-    const ks_matmul gram = {.ta = P > Q,
-                            .tb = P <= Q,
-                            .m = n,
-                            .n = n,
-                            .k = P > Q ? P : Q,
-                            .alpha = alpha,
-                            .A = M,
-                            .lda = Q,
-                            .B = M,
-                            .ldb = Q,
-                            .C = G,
-                            .ldc = n,
-                            .symmetric = 1};
+    const ks_matmul gram = {P > Q, P <= Q, n, n, P > Q ? P : Q, alpha, M, Q, M, Q, 0, G, n, 1};
     return ks_product_of_host(run, &gram, what, err);
 }

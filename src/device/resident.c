@@ -315,18 +315,4 @@ static kspec_status copy_in(const ks_run *run, const double *from, size_t rows, 
 
 static void release(const ks_run *run, const ks_mat *p) { drop(run, (ks_mat *)p); }
 
-const ks_backend ks_resident_backend = {.suits = suits,
-                                        .room = ks_mat_room,
-                                        .hold = hold,
-                                        .drop = drop,
-                                        .idle = idle,
-                                        .copy_in = copy_in,
-                                        .release = release,
-                                        .diagonal = diagonal,
-                                        .view = ks_mat_view,
-                                        .put = put,
-                                        .get = get,
-                                        .product = product,
-                                        .expression = expression,
-                                        .symmetrise = symmetrise,
-                                        .triangle = triangle};
+const ks_backend ks_resident_backend = {KS_BACKEND_OF_ADDRESSES, .idle = idle};

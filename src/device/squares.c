@@ -38,19 +38,8 @@ double *ks_squares_vector(ks_squares *w, size_t count) {
 
 void ks_squares_product(ks_squares *w, const ks_run *part, size_t m, size_t n, size_t k, double alpha,
                         const ks_mat *X, const ks_mat *Y, int turned, double beta, ks_mat *Z) {
-    const ks_mat_product p = {.ta = turned == KS_TURN_FIRST,
-                              .tb = turned == KS_TURN_SECOND,
-                              .m = m,
-                              .n = n,
-                              .k = k,
-                              .alpha = alpha,
-                              .A = X,
-                              .lda = turned == KS_TURN_FIRST ? m : k,
-                              .B = Y,
-                              .ldb = turned == KS_TURN_SECOND ? k : n,
-                              .beta = beta,
-                              .C = Z,
-                              .ldc = n};
+    const int ta = turned == KS_TURN_FIRST, tb = turned == KS_TURN_SECOND;
+    const ks_mat_product p = {ta, tb, m, n, k, alpha, X, ta ? m : k, Y, tb ? k : n, beta, Z, n};
     if (!w->status) w->status = w->at->product(part, &p, w->err);
 }
 
@@ -88,19 +77,7 @@ kspec_status ks_gram_sums_device(const ks_run *run, const double *X, size_t P, s
     ks_squares w = ks_squares_begin(run, &p, 1, "the Gram matrix", err);
     ks_mat *G = ks_squares_matrix(&w, N, N);
     double *line = ks_squares_vector(&w, N);
-    const ks_mat_product gram = {.ta = P > Q,
-                                 .tb = P <= Q,
-                                 .m = N,
-                                 .n = N,
-                                 .k = P <= Q ? Q : P,
-                                 .alpha = 1,
-                                 .A = w.A,
-                                 .lda = Q,
-                                 .B = w.A,
-                                 .ldb = Q,
-                                 .C = G,
-                                 .ldc = N,
-                                 .symmetric = 1};
+    const ks_mat_product gram = {P > Q, P <= Q, N, N, P <= Q ? Q : P, 1, w.A, Q, w.A, Q, 0, G, N, 1};
     if (!w.status) w.status = w.at->product(run, &gram, err);
     ks_squares_diagonal(&w, N, G, line);
     *trace = ks_squares_sum(&w, N, line);

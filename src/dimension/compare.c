@@ -82,13 +82,7 @@ static kspec_status biased_alignment(job *j, const ks_run *run, double own, doub
     kspec_status st = KSPEC_OK;
     if (isnan(own)) {
         const double *X = ks_measured_mean(&j->first, &arena), *Y = ks_measured_mean(&j->second, &arena);
-        const ks_two both = {.X = X,
-                             .Z = X,
-                             .Y = Y,
-                             .W = Y,
-                             .P = j->first.trials.P,
-                             .Q = j->first.trials.Q,
-                             .R = j->second.trials.Q};
+        const ks_two both = {X, X, Y, Y, j->first.trials.P, j->first.trials.Q, j->second.trials.Q};
         ks_sums sums = {.whole = NAN};
         st = X && Y ? ks_sums_make(run, &both, &sums, &arena, err)
                     : ks_nomem(err, "the means over trials", arena.failed);

@@ -31,17 +31,7 @@ static kspec_status leverages(const ks_run *run, ks_decomposed *x, const double 
     double *near = P <= Q ? U2 : V2, *far = P <= Q ? V2 : U2;
     for (size_t k = 0; k < d->vectors; k++)
         for (size_t i = 0; i < side; i++) near[k * side + i] = Z[(top - 1 - k) * side + i];
-    const ks_matmul others = {.tb = P > Q,
-                              .m = d->vectors,
-                              .n = longer,
-                              .k = side,
-                              .alpha = 1,
-                              .A = near,
-                              .lda = side,
-                              .B = M,
-                              .ldb = Q,
-                              .C = far,
-                              .ldc = longer};
+    const ks_matmul others = {0, P > Q, d->vectors, longer, side, 1, near, side, M, Q, 0, far, longer};
     kspec_status st = ks_product_of_host(run, &others, "the singular vectors", err);
     for (size_t k = 0; k < d->vectors && !st; k++) {
         double norm = 1 / ks_dot(longer, far + k * longer, far + k * longer);

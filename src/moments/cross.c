@@ -156,14 +156,7 @@ kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *s
             st = add_cross_of_groups(&part, first, &p, &q, 1 / (double)repeats, *cross, lost, err);
             continue;
         }
-        const ks_two two = {.X = p.A,
-                            .Z = p.B,
-                            .Y = q.B,
-                            .W = q.A,
-                            .P = P,
-                            .Q = Q,
-                            .R = R,
-                            .centered = ks_centred(t->center)};
+        const ks_two two = {p.A, p.B, q.B, q.A, P, Q, R, 0, 0, ks_centred(t->center)};
         st = ks_sums_make(&part, &two, &sums, &scratch, err);
         if (!st && p.A == p.B && q.A == q.B) *own = sums.whole;
         if (!st)

@@ -32,17 +32,8 @@ typedef struct {
 /* Z[i,j] = scale cos(2 pi (w_j.x_i + b_j)), phases in turns */
 static kspec_status make_tile(const ks_rff_device *z, const tile *t, kspec_error *err) {
     const size_t p = z->f->p, q = z->f->q;
-    const ks_mat_product phases = {.tb = 1,
-                                   .m = t->rows,
-                                   .n = q,
-                                   .k = p,
-                                   .alpha = 1,
-                                   .A = ks_mat_view(z->X, t->first * p),
-                                   .lda = p,
-                                   .B = z->W,
-                                   .ldb = p,
-                                   .C = t->Z,
-                                   .ldc = q};
+    const ks_mat *X = ks_mat_view(z->X, t->first * p);
+    const ks_mat_product phases = {0, 1, t->rows, q, p, 1, X, p, z->W, p, 0, t->Z, q};
     kspec_status st = ks_gpu_backend.product(&t->run, &phases, err);
     return st ? st : ks_device_cosines(&t->run, t->rows, q, z->b, z->scale, t->Z, err);
 }
@@ -116,20 +107,9 @@ kspec_status ks_rff_device_gram(ks_rff_device *z, const ks_run *run, double *G, 
     ks_mat *sum = NULL;
     kspec_status st = at->hold(run, q, q, "the Gram matrix of the features", &sum, err);
     for (tile t = {0}; next_tile(z, run, &t, !z->held, &st, err);) {
-        const ks_mat_product more = {.ta = 1,
-                                     .m = q,
-                                     .n = q,
-                                     .k = t.rows,
-                                     .alpha = (double)q / (double)z->n,
-                                     .A = t.Z,
-                                     .lda = q,
-                                     .B = t.Z,
-                                     .ldb = q,
-                                     .beta = t.first ? 1 : 0,
-                                     .C = sum,
-                                     .ldc = q,
-                                     .symmetric = 1};
-        st = at->product(&t.run, &more, err);
+        const double share = (double)q / (double)z->n, more = t.first ? 1 : 0;
+        const ks_mat_product p = {1, 0, q, q, t.rows, share, t.Z, q, t.Z, q, more, sum, q, 1};
+        st = at->product(&t.run, &p, err);
     }
     if (!st) st = at->get(run, G, sum, ks_size(q, q), 1, err);
     at->drop(run, sum);

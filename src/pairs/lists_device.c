@@ -24,19 +24,7 @@ static void powers(const held *h, const ks_mat *X, size_t cols, int power, const
 /* Z (n x n) = X X^T, or X^T X where turned: X is P x cols */
 static void gram(const held *h, const ks_run *run, const ks_mat *X, size_t cols, int turned, ks_mat *Z) {
     const size_t n = turned ? cols : h->P;
-    const ks_mat_product p = {.ta = turned,
-                              .tb = !turned,
-                              .m = n,
-                              .n = n,
-                              .k = turned ? h->P : cols,
-                              .alpha = 1,
-                              .A = X,
-                              .lda = cols,
-                              .B = X,
-                              .ldb = cols,
-                              .C = Z,
-                              .ldc = n,
-                              .symmetric = 1};
+    const ks_mat_product p = {turned, !turned, n, n, turned ? h->P : cols, 1, X, cols, X, cols, 0, Z, n, 1};
     if (!h->at->status) h->at->status = h->at->at->product(run, &p, h->at->err);
 }
 

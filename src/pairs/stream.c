@@ -297,19 +297,7 @@ void ks_stream_add(int threads, ks_stream *s, double *x, size_t count, ks_stream
     /* the means' part of G is that of one row more */
     const double both = sqrt((double)s->n * (double)count / (double)(s->n + count));
     for (size_t j = 0; j < all; j++) x[count * all + j] = both * d[j];
-    ks_tiled g = {.ta = 1,
-                  .m = all,
-                  .n = all,
-                  .k = count + 1,
-                  .alpha = 1,
-                  .A = x,
-                  .lda = all,
-                  .B = x,
-                  .ldb = all,
-                  .beta = 1,
-                  .C = s->G,
-                  .ldc = all,
-                  .symmetric = 1};
+    ks_tiled g = {1, 0, all, all, count + 1, 1, x, all, x, all, 1, s->G, all, 1};
     loop(threads, ks_tiled_count(&g), make_tile, &g);
     ks_stream_join(s, p, q, d);
 }

@@ -240,19 +240,8 @@ static void times(job *j, const ks_stream_there *there, const double *d, ks_stre
 static void add_products(job *j, const ks_stream_there *there) {
     for (int w = 0; w < 3 && !j->status; w++) {
         const size_t m = j->s->cols[FIRST[w]], n = j->s->cols[SECOND[w]];
-        const ks_mat_product p = {.ta = 1,
-                                  .m = m,
-                                  .n = n,
-                                  .k = j->b->count + 1,
-                                  .alpha = 1,
-                                  .A = j->b->Y[FIRST[w]],
-                                  .lda = m,
-                                  .B = j->b->Y[SECOND[w]],
-                                  .ldb = n,
-                                  .beta = 1,
-                                  .C = there->G[w],
-                                  .ldc = n,
-                                  .symmetric = w != 1};
+        const ks_mat *A = j->b->Y[FIRST[w]], *B = j->b->Y[SECOND[w]];
+        const ks_mat_product p = {1, 0, m, n, j->b->count + 1, 1, A, m, B, n, 1, there->G[w], n, w != 1};
         if (there->G[w]) j->status = j->at->product(j->run, &p, j->err);
     }
 }

@@ -53,19 +53,7 @@ void ks_ridge_device_close(kspec_ridge *r, const ks_run *run) {
 /* C (m x n) = alpha op(A) B + beta C, op(A) m x k; all dense */
 static kspec_status multiply(const ks_run *run, int ta, size_t m, size_t n, size_t k, double alpha,
                              const ks_mat *A, const ks_mat *B, double beta, ks_mat *C, kspec_error *err) {
-    const ks_mat_product p = {.ta = ta,
-                              .m = m,
-                              .n = n,
-                              .k = k,
-                              .alpha = alpha,
-                              .A = A,
-                              .lda = ta ? m : k,
-                              .B = B,
-                              .ldb = n,
-                              .beta = beta,
-                              .C = C,
-                              .ldc = n,
-                              .symmetric = ta && A == B};
+    const ks_mat_product p = {ta, 0, m, n, k, alpha, A, ta ? m : k, B, n, beta, C, n, ta && A == B};
     return at->product(run, &p, err);
 }
 

@@ -1,7 +1,7 @@
 #include "simd/vec.h"
 
 /* Compiled without floating-point contraction (see CMakeLists.txt): every instruction set rounds alike. */
-void KS_K(ks_box_muller)(double *u, double *v, size_t n);
+KS_DECLARE(box_muller);
 void KS_K(ks_box_muller)(double *u, double *v, size_t n) {
     const vd minus_two = vd_set(-2), two = vd_set(2);
     for (size_t k = 0; k < n; k += VL) {

@@ -9,7 +9,7 @@ KS_INLINE void cos_sin(double *c, double *s) {
     vd_store(s, r.x);
 }
 
-void KS_K(ks_cos_sin)(double *c, double *s, size_t n);
+KS_DECLARE(cos_sin);
 void KS_K(ks_cos_sin)(double *c, double *s, size_t n) {
     size_t k = 0;
     for (; k + VL <= n; k += VL) cos_sin(c + k, s + k);
@@ -34,7 +34,7 @@ KS_INLINE void cosh_sinh(double *c, double *s, vd q0, const double *q) {
     vd_store(s, vd_copysign(e * m, g));
 }
 
-void KS_K(ks_cosh_sinh)(double *c, double *s, double q0, const double *q, size_t n);
+KS_DECLARE(cosh_sinh);
 void KS_K(ks_cosh_sinh)(double *c, double *s, double q0, const double *q, size_t n) {
     size_t k = 0;
     for (; k + VL <= n; k += VL) cosh_sinh(c + k, s + k, vd_set(q0), q + k);

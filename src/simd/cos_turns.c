@@ -17,7 +17,7 @@ KS_INLINE vd cos_turns(vd t) {
     return p * s;
 }
 
-void KS_K(ks_cos_turns)(double *z, const double *b, double scale, size_t n);
+KS_DECLARE(cos_turns);
 void KS_K(ks_cos_turns)(double *z, const double *b, double scale, size_t n) {
     const vd c = vd_set(scale);
     size_t k = 0;

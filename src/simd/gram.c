@@ -20,7 +20,7 @@ KS_INLINE vd exp_negative(vd x) {
     return p * vd_pow2(k);
 }
 
-void KS_K(ks_gram_exp)(double *c, const double *h, double hi, size_t n);
+KS_DECLARE(gram_exp);
 void KS_K(ks_gram_exp)(double *c, const double *h, double hi, size_t n) {
     const vd H = vd_set(hi), zero = vd_set(0);
     for (size_t j = 0; j < n; j += VL)
@@ -49,8 +49,7 @@ KS_INLINE void row(ks_metric metric, const double *x, const double *Yt, size_t l
     }
 }
 
-void KS_K(ks_gram_row)(ks_metric metric, const double *x, const double *Yt, size_t ldy, size_t p, double *out,
-                       size_t n);
+KS_DECLARE(gram_row);
 void KS_K(ks_gram_row)(ks_metric metric, const double *x, const double *Yt, size_t ldy, size_t p, double *out,
                        size_t n) {
     /* loops of their own, each for one metric that the compiler knows */

@@ -1,8 +1,7 @@
 #include "simd/vec.h"
 
 /* One pass, with the running product in a register: the time goes into reading the factors. */
-void KS_K(ks_hadamard)(double *z, size_t n, int add, double w, const double *col, int count,
-                       const double *const *x, const int *power);
+KS_DECLARE(hadamard);
 void KS_K(ks_hadamard)(double *z, size_t n, int add, double w, const double *col, int count,
                        const double *const *x, const int *power) {
     size_t j = 0;

@@ -260,7 +260,7 @@ KS_INLINE void columns(const int centered, const ks_pairs_panel *panel, const do
     vd_store(each + 3 * KS_PAIRS_STRIP + j, magnitude(centered, panel, sums, kept));
 }
 
-void KS_K(ks_pairs_strip)(const ks_pairs_panel *p, const double *keep, double *each, double *left);
+KS_DECLARE(pairs_strip);
 void KS_K(ks_pairs_strip)(const ks_pairs_panel *p, const double *keep, double *each, double *left) {
     for (int j = 0; j < KS_PAIRS_STRIP; j += VL) {
         if (p->centered && p->alike)

@@ -122,7 +122,7 @@ static void prefetch(const double *from, const ks_path_cell *c, size_t a, size_t
     }
 }
 
-void KS_K(ks_path_sweep)(const ks_path_cell *c);
+KS_DECLARE(path_sweep);
 void KS_K(ks_path_sweep)(const ks_path_cell *c) {
     _Alignas(64) double edge[KS_PATH_COLS * MOST_ROWS * VL];
     _Alignas(64) double x[MOST_ROWS][KS_PATH_COLS], y[MOST_ROWS][KS_PATH_COLS];
@@ -156,7 +156,7 @@ void KS_K(ks_path_sweep)(const ks_path_cell *c) {
     }
 }
 
-void KS_K(ks_path_close)(size_t cols, int nmax, int orders, const double *A, const double *last, double *sum);
+KS_DECLARE(path_close);
 void KS_K(ks_path_close)(size_t cols, int nmax, int orders, const double *A, const double *last,
                          double *sum) {
     for (int n = 0; n < orders; n++) {

@@ -68,7 +68,7 @@ static void any(const int K, const ks_path_group_row *r) {
     }
 }
 
-void KS_K(ks_path_group_row)(const ks_path_group_row *r);
+KS_DECLARE(path_group_row);
 void KS_K(ks_path_group_row)(const ks_path_group_row *r) {
     const int K = r->nmax - 1;
     switch (K) {

@@ -111,7 +111,7 @@ static void any(const int K, const line *s) {
     }
 }
 
-void KS_K(ks_path_loo)(const ks_path_loo_cell *c);
+KS_DECLARE(path_loo);
 void KS_K(ks_path_loo)(const ks_path_loo_cell *c) {
     const ks_path_cell *cell = &c->cell;
     const int K = cell->nmax - 1;

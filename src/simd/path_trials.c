@@ -2,7 +2,7 @@
 #include "simd/vec.h"
 
 /* With a matrix for every edge nothing stays in registers across orders: one row at a time, plainly. */
-void KS_K(ks_path_sweep_trials)(const ks_path_cell *c, const double *const *x, const double *const *y);
+KS_DECLARE(path_sweep_trials);
 void KS_K(ks_path_sweep_trials)(const ks_path_cell *c, const double *const *x, const double *const *y) {
     const vd scale = vd_set(c->scale);
     const int nmax = c->nmax;

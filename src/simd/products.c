@@ -3,8 +3,7 @@
 
 enum { ROWS = 4 }; /* at a time, so that the vectors that they share are read and written less often */
 
-void KS_K(ks_tile_product)(const double *K, size_t ld, size_t rows, size_t cols, const double *x,
-                           const double *y, double *left, double *right);
+KS_DECLARE(tile_product);
 void KS_K(ks_tile_product)(const double *K, size_t ld, size_t rows, size_t cols, const double *x,
                            const double *y, double *left, double *right) {
     size_t i = 0;
@@ -58,7 +57,7 @@ KS_INLINE void normal_rows(const double *Z, int count, size_t n, const double *v
         for (int r = 0; r < count; r++) w[j] += Z[(size_t)r * n + j] * s[r];
 }
 
-void KS_K(ks_normal_product)(const double *Z, size_t rows, size_t n, const double *v, double *w);
+KS_DECLARE(normal_product);
 void KS_K(ks_normal_product)(const double *Z, size_t rows, size_t n, const double *v, double *w) {
     size_t i = 0;
     for (; i + ROWS <= rows; i += ROWS) normal_rows(Z + i * n, ROWS, n, v, w);

@@ -30,8 +30,7 @@ KS_INLINE double angle(const winding *w) {
 /* Vectors between two shortenings of the product: factors may be as small as 1e-30 */
 enum { LONGEST = 8 };
 
-void KS_K(ks_resolvent)(const double *lambda, const double *weight, size_t ones, size_t n, double re,
-                        double im, double sums[5]);
+KS_DECLARE(resolvent);
 void KS_K(ks_resolvent)(const double *lambda, const double *weight, size_t ones, size_t n, double re,
                         double im, double sums[5]) {
     const vd kr = vd_set(re), ki = vd_set(im), square = ki * ki, one = vd_set(1), zero = vd_set(0);

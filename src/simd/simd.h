@@ -2,8 +2,8 @@
  * The hot loops, as a table of functions: the sources in this folder are compiled once per instruction set
  * and the table is picked at run time. They see plain arrays: no allocation, no threads, no errors.
  *
- * To add one: declare it here, write it in a .c of this folder as KS_K(name) using vec.h, list it in table.c
- * and in CMakeLists.txt.
+ * To add one: declare it here, write it in a .c of this folder as KS_K(ks_NAME) using vec.h, list it in
+ * table.c and in CMakeLists.txt.
  */
 #pragma once
 
@@ -123,6 +123,9 @@ typedef struct {
     /* Adam's step with the gradient a b: w, m and v are rows x cols, stride ld. */
     void (*train_adam)(const ks_train_product *p, const ks_adam *s, float *w, float *m, float *v, size_t ld);
 } ks_simd;
+
+/* Declares the function behind a member of the table, of the instruction set that a file is compiled for */
+#define KS_DECLARE(name) extern __typeof__(*((ks_simd *)0)->name) KS_K(ks_##name)
 
 /* The table of the chosen instruction set; fails on a bad KSPEC_ISA. */
 kspec_status ks_simd_choose(const ks_simd **out, kspec_error *err);

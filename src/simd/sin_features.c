@@ -1,6 +1,6 @@
 #include "simd/vec.h"
 
-void KS_K(ks_sin_features)(double *z, const double *b, size_t n);
+KS_DECLARE(sin_features);
 void KS_K(ks_sin_features)(double *z, const double *b, size_t n) {
     const vd root2 = vd_set(1.4142135623730951);
     size_t k = 0;

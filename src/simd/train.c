@@ -47,7 +47,7 @@ KS_INLINE void update(vf sum[TILE_ROWS][2], int columns, const ks_adam *s, float
         }
 }
 
-void KS_K(ks_train_product)(const ks_train_product *p, float *out, size_t ld);
+KS_DECLARE(train_product);
 void KS_K(ks_train_product)(const ks_train_product *p, float *out, size_t ld) {
     vf sum[TILE_ROWS][2];
     for (size_t i = 0; i < p->rows; i += TILE_ROWS) {
@@ -65,8 +65,7 @@ void KS_K(ks_train_product)(const ks_train_product *p, float *out, size_t ld) {
     }
 }
 
-void KS_K(ks_train_adam)(const ks_train_product *p, const ks_adam *s, float *w, float *m, float *v,
-                         size_t ld);
+KS_DECLARE(train_adam);
 void KS_K(ks_train_adam)(const ks_train_product *p, const ks_adam *s, float *w, float *m, float *v,
                          size_t ld) {
     vf sum[TILE_ROWS][2];

@@ -50,7 +50,7 @@ KS_INLINE void add_lanes(vt x, double out[2]) {
 }
 
 /* sums: KS_TWICE_SUMS numbers of two parts */
-void KS_K(ks_twice_sums)(const ks_twice_pair *c, double *sums);
+KS_DECLARE(twice_sums);
 void KS_K(ks_twice_sums)(const ks_twice_pair *c, double *sums) {
     const vt zero = {vd_set(0), vd_set(0)};
     vt s[KS_TWICE_SUMS] = {zero, zero, zero, zero, zero, zero, zero, zero, zero};
@@ -81,8 +81,7 @@ KS_INLINE void add_to(double *lists, size_t n, int k, size_t i, vt x) {
  * lists: KS_TWICE_LISTS times n high parts and n low parts, to which `weight` times what belongs to the pair
  * is added. s, v, v2: the pair's sums, times that weight
  */
-void KS_K(ks_twice_rows)(const ks_twice_pair *c, const double *s, const double *v, const double *v2,
-                         double weight, double *lists);
+KS_DECLARE(twice_rows);
 void KS_K(ks_twice_rows)(const ks_twice_pair *c, const double *s, const double *v, const double *v2,
                          double weight, double *lists) {
     const size_t n = c->n;

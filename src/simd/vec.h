@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include "simd/simd.h"
+
 #include <sleef.h>
 #include <stddef.h>
 
