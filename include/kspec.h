@@ -54,7 +54,7 @@
 #include "kspec/ridge.h"     /* ridge regression on random Fourier features */
 #include "kspec/wls.h"       /* weighted least squares */
 #include "kspec/learn.h"     /* kernel moments of a network while it learns */
-#include "kspec/files.h"     /* reading and writing matrices */
+#include "kspec/files.h"     /* reading matrices */
 #include "kspec/team.h"      /* many processes, one result */
 
 #endif

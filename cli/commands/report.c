@@ -2,6 +2,7 @@
 #include "commands/estimation.h"
 #include "commands/groups.h"
 #include "plot/plot.h"
+#include "kspec/host.h"
 
 #include <stdlib.h>
 #include <string.h>

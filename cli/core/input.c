@@ -1,5 +1,6 @@
 /* The files that a command reads and writes. */
 #include "core/cli.h"
+#include "kspec/host.h"
 
 #include <math.h>
 #include <stdlib.h>

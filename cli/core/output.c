@@ -1,5 +1,6 @@
 /* The end of every command: its table or JSON object, and its picture. */
 #include "core/cli.h"
+#include "kspec/host.h"
 
 #include <math.h>
 #include <stdlib.h>

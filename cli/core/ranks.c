@@ -44,7 +44,7 @@ void cli_ranks_note(const char *text) {
     if (!ranks.message[0]) snprintf(ranks.message, sizeof ranks.message, "%s", text);
 }
 
-#if defined(__linux__) && !defined(KSPEC_PORTABLE)
+#ifndef KSPEC_PORTABLE
 /* Ranks that run on the same processors share them: as many threads each as there are processors for it. */
 static kspec_status set_threads(void) {
     struct {

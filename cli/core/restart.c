@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#if defined(__linux__) && !defined(KSPEC_PORTABLE)
+#ifndef KSPEC_PORTABLE
 #include <sys/auxv.h>
 #endif
 
@@ -29,7 +29,7 @@ static void learn_core_before(void) {
 }
 
 /* By its path the program keeps its name in ps(1); by the link it is found where its file was deleted. */
-#if defined(__linux__) && !defined(KSPEC_PORTABLE)
+#ifndef KSPEC_PORTABLE
 static void start_again(char **argv) {
     static const char link[] = "/proc/self/exe";
     char path[PATH_MAX];

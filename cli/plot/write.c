@@ -2,6 +2,7 @@
 #include "plot/plot.h"
 #include "plot/layout.h"
 #include "plot/page.h"
+#include "kspec/host.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Part of kspec.h: reading and writing matrices. */
+/* Part of kspec.h: reading matrices. */
 #ifndef KSPEC_FILES_H
 #define KSPEC_FILES_H
 
@@ -115,33 +115,6 @@ KSPEC_API void kspec_labels_free(kspec_labels *labels);
 
 /* A view of trial t < trials of a data set. */
 KSPEC_API kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t);
-
-/* ------------------------------------------------------------ writing files */
-
-/*
- * Writes a row-major array of 2 or 3 axes band by band: .npy, .csv or .json by the suffix of `path` ("-" is
- * standard output, as npy); .csv takes 2 axes only. The data go to a temporary file beside `path`, which
- * kspec_write_close() flushes and renames; until then, and after a failure, `path` is untouched. A symbolic
- * link is followed. A file that is replaced keeps its mode and, where we may give it away, its owner. A
- * temporary file whose process was killed is removed by the next one that writes to its directory. shape[0] *
- * ... * shape[ndim-1] values must be written before close. Abort with kspec_write_abort().
- *
- * Numbers in text have as many digits as give back the same double; .json has null for NaN and infinity. A
- * path that exists and is not a regular file (a pipe, /dev/null) is written directly, as npy where it has no
- * suffix. After a failure every call returns the same error. Close and abort free the writer, whatever close
- * returns; both take NULL. At most 16 files can be written at once.
- */
-typedef struct kspec_writer kspec_writer;
-KSPEC_API kspec_status kspec_write_open(const char *path, int ndim, const size_t *shape, kspec_writer **out,
-                                        kspec_error *err);
-KSPEC_API kspec_status kspec_write_values(kspec_writer *w, const double *values, size_t count,
-                                          kspec_error *err);
-KSPEC_API kspec_status kspec_write_close(kspec_writer *w, kspec_error *err);
-KSPEC_API void kspec_write_abort(kspec_writer *w);
-
-/* Writes a whole text file the same way: `path` holds all of it, or is untouched. "-" is standard output,
- * written past stdio. */
-KSPEC_API kspec_status kspec_write_text(const char *path, const char *text, size_t length, kspec_error *err);
 
 KSPEC_END_DECLS
 #endif

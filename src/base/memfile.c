@@ -1,4 +1,4 @@
-#if defined(__linux__) && !defined(KSPEC_PORTABLE)
+#ifndef KSPEC_PORTABLE
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memfd_create */
 #endif

@@ -20,7 +20,7 @@ int kspec_default_threads(void) {
     const char *env = getenv("KSPEC_THREADS");
     long n = env ? strtol(env, NULL, 10) : 0;
     if (n <= 0) {
-#if defined(__linux__) && !defined(KSPEC_PORTABLE)
+#ifndef KSPEC_PORTABLE
         cpu_set_t set; /* those that this process may use */
         n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 #else

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__linux__) && !defined(KSPEC_PORTABLE)
+#ifndef KSPEC_PORTABLE
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

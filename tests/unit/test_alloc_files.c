@@ -1,5 +1,6 @@
 /* Allocations that fail: reading and writing files. */
 #include "help/alloc_attempts.h"
+#include "kspec/host.h"
 
 #include <unistd.h>
 

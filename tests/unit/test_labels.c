@@ -1,5 +1,6 @@
 /* kspec_read_labels(): words and numbers, columns of tables, other kinds of files, and what is refused. */
 #include "kspec.h"
+#include "kspec/host.h"
 #include "test.h"
 
 #include <stdarg.h>
