@@ -13,8 +13,8 @@
 typedef struct ks_mat ks_mat;
 
 /*
- * As ks_matmul, ks_factor and ks_expression (device/plugin.h), of a backend's matrices. A product's members are
- * in the order of the arguments of ks_gemm().
+ * As ks_matmul, ks_factor and ks_expression (device/plugin.h), of a backend's matrices. A product's members
+ * are in the order of the arguments of ks_gemm().
  */
 typedef struct {
     int ta, tb;
