@@ -81,7 +81,7 @@ void cli_signal_keys(kspec_evidence signal, double z, json_t *to) {
 
 void cli_signal_print(FILE *f, kspec_evidence signal, double z) {
     const char *name = kspec_evidence_name(signal);
-    if (name) fprintf(f, "signal: %s (z = %.3g against pure noise)\n", name, z);
+    if (name) fprintf(f, "signal: %s (z = %.*f against pure noise)\n", name, fabs(z) < 10, z);
 }
 
 kspec_center cli_center_of(const json_t *result) {

@@ -80,9 +80,8 @@ void report_dimension(FILE *to, const report *r) {
     page_end_row(to);
     page_end_table(to);
     const char *signal = plot_word(p->object, "signal", NULL);
-    if (signal)
-        fprintf(to, "<p>Signal: %s (z = %.3g against pure noise).</p>\n", signal,
-                plot_number(p->object, "signal_z"));
+    const double z = plot_number(p->object, "signal_z");
+    if (signal) fprintf(to, "<p>Signal: %s (z = %.*f against pure noise).</p>\n", signal, fabs(z) < 10, z);
     picture(to, p);
     curve_table(to, json_object_get(p->object, "curve"));
     report_end_section(to);

@@ -116,6 +116,19 @@ static int has_seeds(const plot_source *s, size_t count) {
     return 0;
 }
 
+/* How the first order changes over the last run, which is of the largest width */
+static void lead(plot_figure *f, const json_t *runs, size_t order) {
+    const json_t *run = json_array_get(runs, json_array_size(runs) - 1),
+                 *epochs = json_object_get(run, "epochs");
+    const json_t *first = json_array_get(epochs, 0),
+                 *last = json_array_get(epochs, json_array_size(epochs) - 1);
+    cli_number from, to;
+    cli_rounded(&from, element(first, "unbiased", order), element(first, "stderr", order));
+    cli_rounded(&to, element(last, "unbiased", order), element(last, "stderr", order));
+    if (*from.text && *to.text)
+        plot_lead(f, "m(%zu) %s → %s at width %.0f", order, from.text, to.text, plot_number(run, "width"));
+}
+
 int plot_learn(plot_figure *f, const plot_source *s, size_t count) {
     size_t orders = 0, n;
     double widths[WIDTHS];
@@ -136,9 +149,10 @@ int plot_learn(plot_figure *f, const plot_source *s, size_t count) {
         }
     for (size_t c = 0; c < f->columns && !status; c++) plot_share_y(panels[c], 2);
     plot_panel *last = status ? NULL : panels[f->columns - 1][1];
-    plot_text(f, &f->title, "moments of hidden layers while they learn; %s",
+    plot_text(f, &f->title, "%s",
               has_seeds(s, count) ? "bands: the middle half of the seeds"
                                   : "bars: 95% intervals of one seed");
+    if (count == 1 && !status) lead(f, json_object_get(s->json, "runs"), first);
     if (last && first + f->columns <= orders)
         plot_text(f, &last->note, "orders above %zu of %zu are not drawn", first + f->columns - 1, orders);
     return status;
