@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/streams.h"
+#include "linalg/linalg.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,8 +54,31 @@ static kspec_status mean_of(const ks_data *d, int source, const size_t *order, s
     }
     for (int side = 0; side < 2; side++)
         if (d->names->axis[s->axis[side]].centred) remove_mean(out, rows, cols, side);
-    for (size_t k = 0; k < rows * cols; k++) out[k] *= scale;
+    for (size_t k = 0; k < rows * cols && scale != 1; k++) out[k] *= scale;
     return KSPEC_OK;
+}
+
+/* Can the caller's own matrix be taken, if its scale is fine? */
+static int is_ready(const ks_data *d, int source) {
+    const ks_source *s = &d->names->source[source];
+    if (s->given == d->names->given) return 0;
+    const kspec_matrix *m = d->operands[s->given].trials;
+    return d->operands[s->given].ntrials == 1 && m->col_stride == 1 && m->row_stride == (ptrdiff_t)m->cols &&
+           !d->names->axis[s->axis[0]].centred && !d->names->axis[s->axis[1]].centred;
+}
+
+/* Are all entries finite, and so near 1 that products of 10 keep within the doubles? */
+static int is_near(const double *x, size_t count) {
+    const double sum = ks_dot(count, x, x);
+    return sum < 0x1p60 && sum > (double)count * 0x1p-60;
+}
+
+/* That of the root mean square; 0 of zeros */
+static int exponent_of(const double *x, size_t count) {
+    double most = 0, sum = 0;
+    for (size_t k = 0; k < count; k++) most = fmax(most, fabs(x[k]));
+    for (size_t k = 0; k < count && most > 0; k++) sum += x[k] / most * (x[k] / most);
+    return most > 0 ? ilogb(most) + ilogb(sqrt(sum / (double)count)) : 0;
 }
 
 kspec_status ks_data_make(ks_data *d, const ks_given *given, size_t count, ks_arena *arena,
@@ -65,26 +89,26 @@ kspec_status ks_data_make(ks_data *d, const ks_given *given, size_t count, ks_ar
     for (int s = 0; s < d->names->sources; s++) {
         const ks_given *g = &given[d->names->source[s].given];
         d->random |= d->names->source[s].half && g->trials > 2;
-        d->matrix[s] = ks_arena_alloc(arena, ks_size(g->size[0], g->size[1]), sizeof(double));
+        if (is_ready(d, s))
+            d->matrix[s] = d->operands[d->names->source[s].given].trials->data;
+        else
+            d->matrix[s] = d->own[s] = ks_arena_alloc(arena, ks_size(g->size[0], g->size[1]), sizeof(double));
     }
     if (arena->failed) return ks_nomem(err, "a copy of the matrices", arena->failed);
     for (int s = 0; s < d->names->sources; s++) {
         const int g = d->names->source[s].given;
         if (g == d->names->given) {
-            set_members(d->groups, d->matrix[s]);
+            set_members(d->groups, d->own[s]);
             continue;
         }
         const size_t entries = given[g].size[0] * given[g].size[1];
-        kspec_status st = mean_of(d, s, NULL, 0, 1, d->matrix[s], err);
+        const kspec_operand *o = &d->operands[g];
+        if (!d->own[s] && is_near(o->trials->data, entries)) continue;
+        if (!d->own[s]) d->matrix[s] = d->own[s] = ks_arena_alloc(arena, entries, sizeof(double));
+        if (!d->own[s]) return ks_nomem(err, "a copy of the matrices", arena->failed);
+        kspec_status st = mean_of(d, s, NULL, 0, 1, d->own[s], err);
         if (st) return st;
-        double most_of = 0, sum = 0;
-        for (size_t k = 0; k < entries; k++) most_of = fmax(most_of, fabs(d->matrix[s][k]));
-        for (size_t k = 0; k < entries && most_of > 0; k++) {
-            const double x = d->matrix[s][k] / most_of;
-            sum += x * x;
-        }
-        if (!d->exponent[g] && most_of > 0)
-            d->exponent[g] = ilogb(most_of) + ilogb(sqrt(sum / (double)entries));
+        if (!d->exponent[g] && !is_near(d->own[s], entries)) d->exponent[g] = exponent_of(d->own[s], entries);
     }
     return KSPEC_OK;
 }
@@ -95,11 +119,18 @@ kspec_status ks_data_split(ks_data *d, size_t r, kspec_error *err) {
         const int g = d->names->source[s].given, half = d->names->source[s].half;
         if (g == d->names->given) continue;
         const size_t T = d->operands[g].ntrials;
+        if (T == 1) { /* as ks_data_make() left it but for the scale, or as the first split did */
+            const kspec_matrix *m = d->operands[g].trials;
+            const double scale = d->done[s] || !d->own[s] ? 1 : ldexp(1, -d->exponent[g]);
+            for (size_t k = 0; k < m->rows * m->cols && scale != 1; k++) d->own[s][k] *= scale;
+            d->done[s] = 1;
+            continue;
+        }
         /* one order for all matrices with as many trials: noise that they share stays in one half */
         if (T > 2) ks_random_permutation(d->seed, ks_stream(KS_STREAM_SPLIT, r), T, d->order);
         for (size_t t = 0; t < T && T <= 2; t++) d->order[t] = t;
         const size_t first = half == 2 ? T / 2 : 0, count = !half ? 1 : half == 2 ? T - T / 2 : T / 2;
-        st = mean_of(d, s, d->order, first, count, d->matrix[s], err);
+        st = mean_of(d, s, d->order, first, count, d->own[s], err);
     }
     return st;
 }

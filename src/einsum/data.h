@@ -11,8 +11,11 @@ typedef struct {
     uint64_t seed;
     /* by matrix given: entries are divided by 2^exponent */
     int exponent[KS_GIVEN + 1];
-    /* by source: dense */
-    double *matrix[KS_SOURCES];
+    /* by source: dense; the same where it is not the caller's own */
+    const double *matrix[KS_SOURCES];
+    double *own[KS_SOURCES];
+    /* of one trial: is it scaled? */
+    int done[KS_SOURCES];
     size_t *order;
     /* are halves drawn at random: is there a matrix with more than two trials? */
     int random;

@@ -65,8 +65,6 @@ typedef struct {
     double planning;
 } job;
 
-static const double *const *matrices(const job *j) { return (const double *const *)j->data.matrix; }
-
 /* ---- what was given ---- */
 
 static kspec_status check_operands(job *j, kspec_error *err) {
@@ -297,7 +295,7 @@ static void backward(job *j, const ks_sum *of, ks_exec_state *e, int which, doub
     if (e->status) return;
     set_seed(j, of, e, which);
     ks_exec_backward(e, through);
-    ks_slices_backward(&j->slices, e, matrices(j), through);
+    ks_slices_backward(&j->slices, e, j->data.matrix, through);
 }
 
 /*
@@ -339,7 +337,7 @@ static kspec_status execute(job *j, ks_exec_state *e, size_t *forward) {
     ks_exec_begin(e);
     for (int k = 0; k < j->plan.sources; k++) ks_exec_source(e, k, j->data.matrix[k]);
     ks_exec_forward(e);
-    ks_slices_forward(&j->slices, e, matrices(j));
+    ks_slices_forward(&j->slices, e, j->data.matrix);
     *forward = e->products;
     for (int k = 0; k < j->text.parts && !e->status; k++) {
         part *p = &j->part[k];
