@@ -6,7 +6,7 @@
 #   make docs       build the site of the documentation, build/site/index.html
 #   make test       set up, build, and run all tests
 #   make bench      the speed of everything beside DGEMM
-#   make python-test, make wheel   test the Python package; make its wheel (docs/python.md)
+#   make python-test, make wheels   test the Python package; make its wheels (docs/python.md)
 #   make faults     every allocation and system call of every command fails, in turn (minutes)
 #   make mpi-full   every command of the tests with reference values under both MPIs, 1 to 7 ranks (an hour)
 #   make data       fetch the public data sets that some of the tests and figures need
@@ -23,7 +23,7 @@ override KSPEC_DATA := $(shell realpath -m -- '$(KSPEC_DATA)')
 export KSPEC_DATA
 endif
 
-.PHONY: all setup product everything demo pictures docs data test test-fast python-test python-test-full wheel asan tsan faults faults-quick mpi-full fuzz coverage mutants bench repro repro-full repro-docs install \
+.PHONY: all setup product everything demo pictures docs data test test-fast python-test python-test-full wheels nightly asan tsan faults faults-quick mpi-full fuzz coverage mutants bench repro repro-full repro-docs install \
         lint format clean
 
 # Tests and benchmarks, once switched on in build/, stay on: they cost `make` nothing, since it builds the product alone.
@@ -83,9 +83,13 @@ python-test python-test-full: product
 	@$(SETUP) test
 	@sh scripts/python-test.sh build $(if $(filter %-full,$@),full)
 
-wheel: product
-	@$(SETUP) test
-	@sh scripts/wheel.sh build
+# dist/*.whl: x86-64, ARM64 and, where nvcc is, kspec-cuda
+wheels: product
+	@sh scripts/wheels.sh build/wheels
+
+# what is too long for every commit: the other compiler, threads, ARM64, the wheels in other systems' roots
+nightly:
+	@sh scripts/nightly.sh build/nightly
 
 # faults: every allocation and system call of every command fails, in turn; faults-quick: a sample of them
 FAULTS = build/faults/faults.so

@@ -19,8 +19,8 @@ skip() {
 [ -e "$build/python/stamp" ] ||
     { cmake "$build" >/dev/null && cmake --build "$build" --target python_package >/dev/null; } ||
     skip "the Python package cannot be built; install python3"
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
-    skip "Python is older than 3.10; set PYTHON to a newer one"
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' ||
+    skip "Python is older than 3.9; set PYTHON to a newer one"
 
 # what the tests need, in an environment that is kept for the next time
 environment() { # folder, requirements

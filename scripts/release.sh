@@ -45,7 +45,7 @@ check "nothing is uncommitted" [ -z "$(git status --porcelain)" ]
 check "there is no such tag yet" [ -z "$(git tag -l "v$version")" ]
 [ $failures -eq 0 ] || exit 1
 check "continuous integration passes" .ci/run
-check "the wheel" make wheel
+check "the wheels" make wheels
 check "Debian's packages" sh packaging/debian.sh build/debian
 [ $failures -eq 0 ] || exit 1
 git tag -a "v$version" -m "kspec $version"

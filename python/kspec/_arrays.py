@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,7 @@ def in_c(word: str) -> Any:
 
 
 # a borrowed array: its name, itself, and the names of its columns
-Borrowed = tuple[Lent, Any, Sequence[str] | None]
+Borrowed = tuple[Lent, Any, Optional[Sequence[str]]]  # (Python 3.9)
 
 
 def _refuse(name: str, what: str, remedy: str) -> TypeError:

@@ -10,7 +10,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from ._watch import Watch as Watch
 Input = Any
 # the same, or trials of one matrix in a list, or several matrices in a dict
 Inputs = Any
-Numbers = Sequence[float] | np.ndarray[Any, Any]
+Numbers = Union[Sequence[float], np.ndarray[Any, Any]]  # (Python 3.9)
 
 
 class Rule(NamedTuple):

@@ -7,11 +7,11 @@ import _signal  # type: ignore[import-not-found]
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Union
 
 from . import _header as h
 
-Progress = bool | Callable[[float], object] | None
+Progress = Union[bool, Callable[[float], object], None]  # (Python 3.9)
 
 
 class _Bar:

@@ -14,6 +14,7 @@
 #include "formats/number.h"
 #include "kspec/host.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -88,6 +89,20 @@ int ks_hdf5_can_read(void) {
 
 /* ------------------------------------------------------------------------------------ running the program */
 
+/* The child has no other descriptor of ours. glibc can say so since 2.34; before, each is named that could be open. */
+static int close_others(posix_spawn_file_actions_t *files) {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34) && !defined(KSPEC_PORTABLE)
+    return posix_spawn_file_actions_addclosefrom_np(files, KS_CHILD_FD + 1);
+#else
+    int e = 0;
+    DIR *open = opendir("/proc/self/fd");
+    for (struct dirent *d; !e && open && (d = readdir(open));)
+        if (atoi(d->d_name) > KS_CHILD_FD) e = posix_spawn_file_actions_addclose(files, atoi(d->d_name));
+    if (open) closedir(open);
+    return e;
+#endif
+}
+
 /* Its environment is empty: no variable makes the libraries, or the loader, open other files. */
 static kspec_status start(const char *reader, const char *path, const char *key, const char *kind, int memory,
                           const char *name, pid_t *pid, kspec_error *err) {
@@ -106,7 +121,7 @@ static kspec_status start(const char *reader, const char *path, const char *key,
         if (!e) e = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
         if (!e) e = posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
         if (!e) e = posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-        if (!e) e = posix_spawn_file_actions_addclosefrom_np(&files, KS_CHILD_FD + 1);
+        if (!e) e = close_others(&files);
         if (!e) e = posix_spawnattr_setsigmask(&attributes, &none);
         if (!e) e = posix_spawnattr_setsigdefault(&attributes, &all);
         if (!e) e = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);

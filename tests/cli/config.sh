@@ -7,7 +7,7 @@ expect_stdout '^instruction set +(generic|avx2|avx512)$'
 expect_stdout '^BLAS +OpenBLAS'
 expect_stdout '^threads +[0-9]+$'
 expect_status 0 kspec config --json
-expect_json 'j["command"] == "config" and j["isa"] in ("generic", "avx2", "avx512") and j["threads"] >= 1'
+expect_json 'j["command"] == "config" and j["isa"] in ("generic", "avx2", "avx512", "neon") and j["threads"] >= 1'
 expect_json '"OpenBLAS" in j["blas"] and j["version"].count(".") == 2'
 
 expect_status 0 env KSPEC_ISA=generic "$KSPEC" config --json
@@ -27,7 +27,7 @@ expect_status 0 env KSPEC_ISA=sse "$KSPEC" moments -h
 
 # each instruction set that this processor has gives the same numbers
 kspec generate rff --rows 30 --cols 40 --dim 3 --seed 5 -o x.npy
-for isa in generic avx2 avx512; do
+for isa in generic avx2 avx512 neon; do
     KSPEC_ISA=$isa kspec config >"$out" 2>"$err" || { echo "no $isa here"; continue; }
     expect_status 0 env KSPEC_ISA=$isa "$KSPEC" generate rff --rows 30 --cols 40 --dim 3 --seed 5 -o $isa.npy
     expect_status 0 env KSPEC_ISA=$isa "$KSPEC" moments x.npy --estimator all -n 4 --json

@@ -41,11 +41,11 @@ def differences(kspec, options, estimator, want, tolerance, what):
     nmax = len(want)
     failures = 0
     for threads in "1", "2", "3":
-        for isa in "generic", "avx2", "avx512":
+        for isa in "generic", "avx2", "avx512", "neon":
             command = [kspec, "moments", *options, "-n", str(nmax), "--threads", threads, "--json", "--quiet",
                        "--no-stderr"]
             run = subprocess.run(command, capture_output=True, env={**os.environ, "KSPEC_ISA": isa})
-            if run.returncode == 2 and b"this processor has only" in run.stderr:
+            if run.returncode == 2 and b"this processor has" in run.stderr:
                 continue
             got = json.loads(run.stdout)["estimates"]
             assert [(e["estimator"], e["n"]) for e in got] == [(estimator, n + 1) for n in range(nmax)]

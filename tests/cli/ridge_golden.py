@@ -23,7 +23,7 @@ def main(kspec, golden):
             x, y = data(seed, n, case)
             np.save(name + ".npy", x)
             np.save(name + "_y.npy", y)
-        for isa in "generic", "avx2", "avx512":
+        for isa in "generic", "avx2", "avx512", "neon":
             for threads in "1", "2", "3":
                 command = [kspec, "ridge", "train.npy", "--target", "train_y.npy", "--test", "test.npy",
                            "--test-target", "test_y.npy", "--features", str(case["N"]),
