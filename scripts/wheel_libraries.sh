@@ -116,7 +116,11 @@ for name in coinutils clp; do
     PKG_CONFIG_PATH=$prefix/lib/pkgconfig ./configure --host="$arch-linux-gnu" --prefix="$prefix" --disable-shared \
         --enable-static --with-pic --without-blas --without-lapack --without-glpk --without-osi \
         --disable-bzlib --disable-zlib >configure.log 2>&1 || { tail -20 configure.log; exit 1; }
-    make -j "$jobs" -C src bin_PROGRAMS= install >make.log 2>&1 || { tail -20 make.log; exit 1; }
+    # (of Clp the library alone)
+    only=""
+    [ $name = coinutils ] || only="bin_PROGRAMS= lib_LTLIBRARIES=libClp.la"
+    # shellcheck disable=SC2086
+    make -j "$jobs" -C src $only install >make.log 2>&1 || { tail -20 make.log; exit 1; }
     cp ./*.pc "$prefix/lib/pkgconfig/"
     : >"$prefix/done/$name"
 done
