@@ -42,6 +42,9 @@ compile() { # arch
     fi
     prefix=$folder/$1/prefix cross=""
     [ "$1" = "$here" ] || cross="-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$1"
+    # (what __builtin_cpu_supports() calls, which zig's runtime lacks)
+    runtime=""
+    [ "$1" != x86_64 ] || runtime=$(x86_64-linux-gnu-gcc -print-file-name=libgcc.a)
     echo '{ global: kspec_*; local: *; };' >"$folder/exports"
     # shellcheck disable=SC2086
     PKG_CONFIG_PATH=$blas/scipy_openblas32/lib/pkgconfig cmake -S "$root" -B "$folder/$1/build" \
@@ -49,6 +52,7 @@ compile() { # arch
         -DCMAKE_C_COMPILER="$folder/$1/bin/cc" -DCMAKE_CXX_COMPILER="$folder/$1/bin/c++" \
         -DCMAKE_AR="$folder/$1/bin/ar" -DCMAKE_RANLIB="$folder/$1/bin/ranlib" \
         -DCMAKE_SHARED_LINKER_FLAGS="-Wl,--version-script=$folder/exports" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
+        -DCMAKE_C_STANDARD_LIBRARIES="$runtime" -DCMAKE_CXX_STANDARD_LIBRARIES="$runtime" \
         -DCLP_LIBRARY="$prefix/lib/libClp.a;$prefix/lib/libCoinUtils.a" -DKSPEC_BLAS_PC=scipy-openblas \
         -DKSPEC_HDF5=OFF -DKSPEC_CUDA=OFF -DKSPEC_MPI=OFF >/dev/null
     target=kspec_tool
