@@ -21,11 +21,12 @@ rm -rf "$root/kspec" "$root/kspec.git"
 git clone -q --bare --no-hardlinks "$source" "$root/kspec.git"
 
 ended() {
-    umount "$root/dev/shm" "$root/dev" "$root/proc" 2>/dev/null || true
+    umount "$root/dev/pts" "$root/dev/shm" "$root/dev" "$root/proc" 2>/dev/null || true
 }
 trap ended EXIT
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
+mount --bind /dev/pts "$root/dev/pts"
 mount -t tmpfs tmpfs "$root/dev/shm"
 cat >"$root/newcomer.sh" <<END_OF_NEWCOMER
 set -eu

@@ -33,7 +33,7 @@ fetch() { # suite, root, arch: a system with Python
 }
 
 cat >"$folder/proof.py" <<'END_OF_PROOF'
-import json, os, platform, subprocess, sys
+import json, os, pathlib, platform, subprocess, sys
 import numpy as np, kspec
 program = os.path.join(os.path.dirname(kspec.__file__), "bin", "kspec")
 os.chdir("/tmp")
@@ -48,7 +48,7 @@ by_tool = json.loads(subprocess.run(sys.argv[1:] + [program, "dimension", "x.npy
 d = kspec.dimension(x)
 print("dimension", d.dimension)
 assert by_tool["dimension"] == d.dimension
-open("x.h5", "wb").write(b"\x89HDF\r\n\x1a\n" + bytes(512))
+pathlib.Path("x.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(512))
 r = subprocess.run(sys.argv[1:] + [program, "moments", "x.h5"], capture_output=True, text=True)
 assert r.returncode and "h5py" in r.stderr, r.stderr
 try:

@@ -7,7 +7,8 @@ expect_stdout '^instruction set +(generic|avx2|avx512)$'
 expect_stdout '^BLAS +OpenBLAS'
 expect_stdout '^threads +[0-9]+$'
 expect_status 0 kspec config --json
-expect_json 'j["command"] == "config" and j["isa"] in ("generic", "avx2", "avx512", "neon") and j["threads"] >= 1'
+expect_json 'j["command"] == "config" and j["threads"] >= 1'
+expect_json 'j["isa"] in ("generic", "avx2", "avx512", "neon")'
 expect_json '"OpenBLAS" in j["blas"] and j["version"].count(".") == 2'
 
 expect_status 0 env KSPEC_ISA=generic "$KSPEC" config --json
