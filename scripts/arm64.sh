@@ -54,12 +54,12 @@ fi
 cmake -S . -B "$folder/build" -DCMAKE_TOOLCHAIN_FILE=cmake/arm64.cmake -DKSPEC_ARM64_ROOT="$root" \
     ${CC:+-DKSPEC_ARM64_CLANG=ON} -DCMAKE_BUILD_TYPE=Release -DKSPEC_TESTS=ON -DKSPEC_CUDA=OFF >/dev/null
 cmake --build "$folder/build" -j "${JOBS:-$(nproc)}"
-# Each test is an ARM64 program, ten to thirty times slower under qemu than on a processor. What qemu lacks is skipped
-# by the tests themselves: seccomp.
+# Each test is an ARM64 program, ten to thirty times slower under qemu than on a processor. What qemu lacks
+# is skipped by the tests themselves: seccomp.
 ctest --test-dir "$folder/build" --output-on-failure -L fast -R '^unit/' -j "${JOBS:-$(nproc)}" "$@"
 # The tool's own reference values, where the kernel starts ARM64 programs by qemu
 if [ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ]; then
     ctest --test-dir "$folder/build" --output-on-failure -R '^cli/(golden|ridge_golden)$' "$@"
 else
-    echo "skip: cli/golden, cli/ridge_golden; install binfmt-support, which lets the kernel start ARM64 programs"
+    echo "skip: cli/golden, cli/ridge_golden; install binfmt-support: the kernel then starts ARM64 programs"
 fi

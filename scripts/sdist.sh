@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes dist/kspec-VERSION.tar.gz, the source distribution, and builds the library and the command from it in FOLDER.
+# Makes dist/kspec-VERSION.tar.gz, the source distribution, and builds the library and the command from it
+# in FOLDER.
 #
 #   sh scripts/sdist.sh FOLDER
 set -eu

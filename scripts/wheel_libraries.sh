@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles the libraries behind a wheel with zig, which targets the glibc of manylinux_2_28: SLEEF, Clp with
-# CoinUtils, jansson and zlib as static libraries, and Random123's headers. Their sources are Debian's, which apt
-# checks. OpenBLAS comes from PyPI, compiled.
+# CoinUtils, jansson and zlib as static libraries, and Random123's headers. Their sources are Debian's,
+# which apt checks. OpenBLAS comes from PyPI, compiled.
 #
 #   sh scripts/wheel_libraries.sh FOLDER x86_64|aarch64 VENV
 #
@@ -30,14 +30,14 @@ compiler ranlib ranlib
 export CC="$bin/cc" CXX="$bin/c++" AR="$bin/ar" RANLIB="$bin/ranlib"
 export CFLAGS="-O2 -fPIC -fvisibility=hidden" CXXFLAGS="-std=c++11 -O2 -DNDEBUG -fPIC -fvisibility=hidden"
 
-# ---- the sources, by apt with lists of its own; SLEEF of Debian 12 is not kept everywhere, so it is testing's
+# ---- the sources, by apt with lists of its own; mirrors lack SLEEF 3.5 of Debian 12, so it is unstable's
 if [ ! -e "$sources/done" ]; then
     apt=$folder/apt
     mkdir -p "$apt/lists/partial" "$apt/parts" "$apt/cache/archives/partial"
     cat >"$apt/parts/sources.sources" <<EOF
 Types: deb-src
 URIs: ${KSPEC_DEBIAN:-http://deb.debian.org/debian}
-Suites: bookworm testing sid
+Suites: bookworm sid
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 EOF
@@ -64,7 +64,8 @@ cross=
 [ "$arch" = "$(uname -m)" ] || cross="-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$arch"
 configure() { # by CMake, options
     # shellcheck disable=SC2086
-    cmake -S . -B kspec -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib \
+    cmake -S . -B kspec -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$prefix" \
+        -DCMAKE_INSTALL_LIBDIR=lib \
         -DBUILD_SHARED_LIBS=OFF -Wno-dev -DCMAKE_POLICY_VERSION_MINIMUM=3.5 $cross "$@" >/dev/null
 }
 
@@ -91,13 +92,15 @@ fi
 
 # SLEEF, for the instruction sets of src/simd/vec.h; programs that run here write some of its source
 if unpack sleef; then
-    options="-DSLEEF_BUILD_TESTS=OFF -DSLEEF_BUILD_DFT=OFF -DSLEEF_BUILD_GNUABI_LIBS=OFF -DSLEEF_ENABLE_TLFLOAT=OFF"
+    options="-DSLEEF_BUILD_TESTS=OFF -DSLEEF_BUILD_DFT=OFF -DSLEEF_BUILD_GNUABI_LIBS=OFF"
+    options="$options -DSLEEF_ENABLE_TLFLOAT=OFF"
     options="$options -DSLEEF_DISABLE_SSL=ON -DSLEEF_DISABLE_MPFR=ON -DSLEEF_DISABLE_SSE4=ON"
     options="$options -DSLEEF_DISABLE_FMA4=ON -DSLEEF_DISABLE_SVE=ON"
     native=$work/sleef-native
     if [ "$cross" ]; then
         # shellcheck disable=SC2086
-        env -u CC -u CXX -u AR -u RANLIB -u CFLAGS -u CXXFLAGS cmake -S . -B "$native" -Wno-dev $options >/dev/null
+        env -u CC -u CXX -u AR -u RANLIB -u CFLAGS -u CXXFLAGS \
+            cmake -S . -B "$native" -Wno-dev $options >/dev/null
         cmake --build "$native" -j "$jobs" --target mkrename mkalias mkdisp >/dev/null
         options="$options -DNATIVE_BUILD_DIR=$native"
     fi
@@ -113,7 +116,8 @@ for name in coinutils clp; do
     unpack $name || continue
     cd "$(dirname "$(find . -mindepth 2 -maxdepth 2 -name configure)")" # CoinUtils/, Clp/
     cp /usr/share/misc/config.sub /usr/share/misc/config.guess .
-    PKG_CONFIG_PATH=$prefix/lib/pkgconfig ./configure --host="$arch-linux-gnu" --prefix="$prefix" --disable-shared \
+    PKG_CONFIG_PATH=$prefix/lib/pkgconfig ./configure --host="$arch-linux-gnu" --prefix="$prefix" \
+        --disable-shared \
         --enable-static --with-pic --without-blas --without-lapack --without-glpk --without-osi \
         --disable-bzlib --disable-zlib >configure.log 2>&1 || { tail -20 configure.log; exit 1; }
     # (of Clp the library alone)

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Makes wheels in dist/: kspec for any Python 3 and any Linux with glibc 2.28 or newer, on each ARCH, and kspec-cuda,
-# the plugin for GPUs. Debian's sources and PyPI have to be in reach.
+# Makes wheels in dist/: kspec for any Python 3 and any Linux with glibc 2.28 or newer, on each ARCH, and
+# kspec-cuda, the plugin for GPUs. Debian's sources and PyPI have to be in reach.
 #
 #   sh scripts/wheels.sh FOLDER [x86_64] [aarch64] [cuda]
 #
-# Debian 12 has what it needs: python3-venv, autotools-dev, debian-archive-keyring and the packages of `make setup`.
-# FOLDER keeps compilers, libraries and builds for the next time. Without a kind: this machine's, the other
-# architecture, and cuda where nvcc is found. kspec-cuda is linked with the CUDA of this machine and finds NVIDIA's
-# libraries in their own wheels, ../nvidia/cu13/lib as seen from the plugin.
+# Debian 12 has what it needs: python3-venv, autotools-dev, debian-archive-keyring and the packages of `make
+# setup`. FOLDER keeps compilers, libraries and builds for the next time. Without a kind: this machine's,
+# the other architecture, and cuda where nvcc is found. kspec-cuda is linked with the CUDA of this machine
+# and finds NVIDIA's libraries in their own wheels, ../nvidia/cu13/lib as seen from the plugin.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1" "$root/dist"
@@ -51,7 +51,8 @@ compile() { # arch
         -DCMAKE_BUILD_TYPE=Release $cross -DCMAKE_PREFIX_PATH="$prefix" -DZLIB_ROOT="$prefix" \
         -DCMAKE_C_COMPILER="$folder/$1/bin/cc" -DCMAKE_CXX_COMPILER="$folder/$1/bin/c++" \
         -DCMAKE_AR="$folder/$1/bin/ar" -DCMAKE_RANLIB="$folder/$1/bin/ranlib" \
-        -DCMAKE_SHARED_LINKER_FLAGS="-Wl,--version-script=$folder/exports" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
+        -DCMAKE_SHARED_LINKER_FLAGS="-Wl,--version-script=$folder/exports" \
+        -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
         -DCMAKE_C_STANDARD_LIBRARIES="$runtime" -DCMAKE_CXX_STANDARD_LIBRARIES="$runtime" \
         -DCLP_LIBRARY="$prefix/lib/libClp.a;$prefix/lib/libCoinUtils.a" -DKSPEC_BLAS_PC=scipy-openblas \
         -DKSPEC_HDF5=OFF -DKSPEC_CUDA=OFF -DKSPEC_MPI=OFF >/dev/null
@@ -90,14 +91,14 @@ cuda_wheel() {
     cmake -S "$root" -B "$place/build" -DCMAKE_BUILD_TYPE=Release -DKSPEC_MPI=OFF >/dev/null
     cmake --build "$place/build" -j "$jobs" --target kspec_cuda >/dev/null
     # (libstdc++ by its file: any system has it, and zig would compile one of its own)
-    "$folder/$here/bin/cc" -shared -o "$place/libkspec_cuda.so" "$place"/build/cuda/*.o -L"$cuda/lib64" -lcublas \
-        -lcudart "$(gcc -print-file-name=libstdc++.so.6)" "$(gcc -print-file-name=libgcc_s.so.1)" \
+    "$folder/$here/bin/cc" -shared -o "$place/libkspec_cuda.so" "$place"/build/cuda/*.o -L"$cuda/lib64" \
+        -lcublas -lcudart "$(gcc -print-file-name=libstdc++.so.6)" "$(gcc -print-file-name=libgcc_s.so.1)" \
         -Wl,-rpath,'$ORIGIN/../nvidia/cu13/lib'
     strip "$place/libkspec_cuda.so"
     raw_wheel "$place" "$root/packaging/cuda" "KSPEC_PLUGIN=$place/libkspec_cuda.so"
     rm -f "$root"/dist/kspec_cuda-*.whl
-    auditwheel repair --plat "manylinux_2_28_$here" --exclude 'libcublas*' --exclude 'libcudart*' -w "$root/dist" \
-        "$place"/raw/kspec_cuda-*.whl
+    auditwheel repair --plat "manylinux_2_28_$here" --exclude 'libcublas*' --exclude 'libcudart*' \
+        -w "$root/dist" "$place"/raw/kspec_cuda-*.whl
 }
 
 for kind in "$@"; do
