@@ -89,7 +89,7 @@ int ks_hdf5_can_read(void) {
 
 /* ------------------------------------------------------------------------------------ running the program */
 
-/* The child has no other descriptor of ours. glibc can say so since 2.34; before, each is named that could be open. */
+/* The child has no other descriptor of ours. glibc can say so since 2.34; before, each open one is named. */
 static int close_others(posix_spawn_file_actions_t *files) {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34) && !defined(KSPEC_PORTABLE)
     return posix_spawn_file_actions_addclosefrom_np(files, KS_CHILD_FD + 1);
