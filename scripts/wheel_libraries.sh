@@ -117,8 +117,8 @@ for name in coinutils clp; do
     cd "$(dirname "$(find . -mindepth 2 -maxdepth 2 -name configure)")" # CoinUtils/, Clp/
     cp /usr/share/misc/config.sub /usr/share/misc/config.guess .
     # (no Fortran: the compiler would be this machine's)
-    F77=unavailable PKG_CONFIG_PATH=$prefix/lib/pkgconfig ./configure --host="$arch-linux-gnu" --prefix="$prefix" \
-        --disable-shared \
+    F77=unavailable PKG_CONFIG_PATH=$prefix/lib/pkgconfig ./configure --host="$arch-linux-gnu" \
+        --prefix="$prefix" --disable-shared \
         --enable-static --with-pic --without-blas --without-lapack --without-glpk --without-osi \
         --disable-bzlib --disable-zlib >configure.log 2>&1 || { tail -20 configure.log; exit 1; }
     # (of Clp the library alone)
