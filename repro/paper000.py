@@ -144,7 +144,10 @@ def claim_lowest_variance(figure, sample, text):
                     if sample.has(e, n))
     reason = ("the increasing cycles of one order are a small part of all cycles: averaged over 8 orders, or "
               "over all (exact), the noise is far less")
-    found = f"lower: {in_words(lower)}" if lower else "none is lower"
+    beaten = len({n for n, _ in lower})
+    found = (f"lowest at {len(sample.orders) - beaten} of {len(sample.orders)} orders; lower: "
+             f"{in_words(lower)}"
+             if lower else "none is lower")
     figure.claim(text, f"{found}; SD/m(n) at n = {n}: {sds}", not lower,
                  reason if sample.has(AVERAGED, 2) else None)
     if lower:
