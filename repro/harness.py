@@ -213,7 +213,8 @@ class Figure(Runs):
         failed = [c for c in self.claims if not c["holds"] and not c["reason"]]
         if not self.claims:
             raise SystemExit(f"{self.name}: checked nothing")
-        verdict = "failed" if failed else "reproduced" if all(c["holds"] for c in claims) else "differs"
+        verdict = ("failed" if failed else "differs" if any(c["holds"] is False for c in claims) else
+                   "reproduced")
         self._write(verdict, None)
         print(f"{self.name}: {verdict} ({self.size}, {time.monotonic() - self.start:.0f} s)")
         sys.exit(1 if failed else 0)

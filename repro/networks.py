@@ -163,8 +163,8 @@ def choose_device(wanted, phi):
 class Measuring:
     """The estimates of all networks of a width, one epoch after another: on the GPU here, or by threads"""
 
-    def __init__(self, device, pool):
-        self.device, self.pool, self.records = device, pool, []
+    def __init__(self, device, pool, errors):
+        self.device, self.pool, self.errors, self.records = device, pool, errors, []
 
     def take(self, networks, epoch):
         """Returns the loss of each network"""
@@ -173,7 +173,7 @@ class Measuring:
         for r in range(networks.count):
             head = {"epoch": epoch} | dict(zip(("loss", "accuracy", "test_accuracy"),
                                                (v[r] for v in evaluated)))
-            phi, errors = networks.run_layer(W, r), epoch % 20 == 0
+            phi, errors = networks.run_layer(W, r), self.errors and epoch % 20 == 0
             if self.device == "cpu":
                 while sum(not f.done() for _, _, f in self.records[-200:]) > 100:
                     time.sleep(0.01)
@@ -214,6 +214,8 @@ def main():
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--threads", type=int, default=4, help="measuring on the processor")
     p.add_argument("--measure", choices=["gpu", "cpu"], default="gpu")
+    p.add_argument("--at", help="measure before training and at these epochs instead, such as 4,20,120")
+    p.add_argument("--no-stderr", action="store_true", help="no error bars, no corrected ratios")
     p.add_argument("--limit", type=float, help="less if all would take longer than this, s")
     p.add_argument("-o", "--output", required=True)
     a = p.parse_args()
@@ -223,7 +225,7 @@ def main():
     x, test_x = scaled(train, train), scaled(test, train)
     widths = [int(w) for w in a.widths.split(",")]
     start, epochs, every, device = time.monotonic(), a.epochs, a.every, None
-    runs = {scaling: [] for scaling in SCALINGS}
+    runs, at = {scaling: [] for scaling in SCALINGS}, [int(e) for e in (a.at or "").split(",") if e]
     print(f"JAX {jax.__version__} on {jax.devices()[0]}", flush=True)
 
     def networks(width):
@@ -234,12 +236,12 @@ def main():
     for width in sorted(widths, reverse=True):
         n, begin, epoch, training = networks(width), time.monotonic(), 0, 0.0
         device = device or choose_device(a.measure, n.run_layer(n.state[0], 0))
-        m = Measuring(device, pool)
+        m = Measuring(device, pool, not a.no_stderr)
         m.take(n, 0)
         m.wait()
         measuring = 0.0
         if a.limit and width == max(widths):  # how long that takes when all is compiled
-            trial, before = Measuring(device, pool), time.monotonic()
+            trial, before = Measuring(device, pool, False), time.monotonic()
             trial.take(n, 1)
             trial.wait()
             measuring = time.monotonic() - before
@@ -253,19 +255,19 @@ def main():
                 every, epochs = plan(a, took, measuring)
                 print(f"width {width}: {took:.3f} s an epoch, {measuring:.2f} s to measure: {epochs} epochs, "
                       f"measured every {every}", flush=True)
-            if epoch % every == 0 or epoch == epochs:
+            if epoch in at if at else epoch % every == 0 or epoch == epochs:
                 loss = m.take(n, epoch)
         for r in range(n.count):
             runs[SCALINGS[r // a.seeds]].append({"width": width, "seed": r % a.seeds, "epochs": m.of(r)})
         print(f"width {width}: {epochs} epochs, training {training:.1f} s, in all "
               f"{time.monotonic() - begin:.1f} s; loss {np.mean(loss[:a.seeds]):.4f}, "
               f"{np.mean(loss[a.seeds:]):.4f}", flush=True)
-    content = {"train_count": len(train), "batch": BATCH, "probe": len(test), "seeds": a.seeds,
-               "epochs": epochs, "every": every, "measured_on": device,
-               "trained_by": f"JAX {jax.__version__} on {jax.devices()[0].device_kind}",
-               "seconds": round(time.monotonic() - start, 1), "runs": runs}
-    with open(a.output, "w") as f:
-        json.dump(content, f)
+        content = {"train_count": len(train), "batch": BATCH, "probe": len(test), "seeds": a.seeds,
+                   "epochs": epochs, "every": every, "measured_on": device,
+                   "trained_by": f"JAX {jax.__version__} on {jax.devices()[0].device_kind}",
+                   "seconds": round(time.monotonic() - start, 1), "runs": runs}
+        with open(a.output, "w") as f:  # after each width: what is done is not lost
+            json.dump(content, f)
     return 0
 
 
