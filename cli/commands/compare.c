@@ -11,6 +11,7 @@ typedef struct {
     cli_group_files groups;
     size_t population_rows, population_cols;
     cli_labels labels;
+    cli_chunks chunks;
 } compare_args;
 
 #define ARG(field)    offsetof(compare_args, field)
@@ -34,6 +35,7 @@ static const cli_option options[] = {
      "more than two trials: random splits to average over (default 8)", .min = 1},
     CLI_ROW_GROUPS_OPTIONS(GROUPS),
     CLI_STANDARDIZE_OPTION(ARG),
+    CLI_CHUNK_OPTION(ARG),
     CLI_DEVICE_OPTION(ARG),
     {0},
 };
@@ -329,6 +331,26 @@ static int show_rows(const compare_args *a, kspec_accumulator *rows) {
     return status;
 }
 
+static int run_chunks(const compare_args *a) {
+    const char *refused = a->labels.count                  ? "label"
+                          : a->paired != KSPEC_PAIRED_ROWS ? "paired"
+                          : a->nmax > 2                    ? "n"
+                          : a->standardize                 ? "standardize"
+                          : a->groups.rows                 ? "groups"
+                          : a->groups.block                ? "block"
+                          : a->population_rows             ? "population-rows"
+                          : a->population_cols             ? "population-cols"
+                          : a->device > KSPEC_DEVICE_CPU   ? "device"
+                                                           : NULL;
+    const kspec_accumulator_opts opts = {
+        .size = sizeof opts, .center = (kspec_center)a->center, .sampled = (kspec_sampled)a->sampled};
+    kspec_accumulator *rows;
+    int status = cli_rows_read(&a->common, &a->chunks, 1, refused, &opts, &rows);
+    if (!status) status = show_rows(a, rows);
+    kspec_accumulator_close(rows);
+    return status;
+}
+
 static int run(void *args) {
     compare_args *a = args;
     if (cli_hosted && cli_hosted->accumulator) return show_rows(a, cli_hosted->accumulator);
@@ -336,6 +358,7 @@ static int run(void *args) {
     cli_recordings of;
     kspec_compare_result **r = NULL;
     if (a->nmax > 4) return cli_error(EXIT_USAGE, "-n: %d exceeds 4", a->nmax);
+    if (a->chunks.rows) return run_chunks(a);
     int status = cli_recordings_make(c, &a->labels, 1, &of);
     if (!status && of.count < 2) status = check(a, &of);
     if (!status) status = read_all(c, &of, a->center != KSPEC_CENTER_NONE);
@@ -368,7 +391,7 @@ const cli_command cmd_compare = {
     .summary = "alignment of the kernels behind matrices, and the difference of their dimensions",
     .synopsis =
         "compare A B... [-n NMAX] [--center[=WHICH] | --no-center] [--sampled WHICH] [--paired WHICH] "
-        "[--splits R] [OPTIONS]\n"
+        "[--splits R] [--chunk ROWS] [OPTIONS]\n"
         "compare --label NAME INPUT... --label NAME INPUT... [OPTIONS]",
     .description =
         "Estimates the alignment (CKA) of the covariances behind two matrices with the same rows, without "

@@ -16,6 +16,7 @@ typedef struct {
     const char *target;
     cli_labels labels;
     cli_group_files groups;
+    cli_chunks chunks;
 } dimension_args;
 
 #define ARG(field)    offsetof(dimension_args, field)
@@ -34,6 +35,8 @@ static const cli_option options[] = {
      "labels of the rows, a column of INPUT or a file: their alignment with the kernel"},
     CLI_GROUPS_OPTIONS(GROUPS),
     CLI_STANDARDIZE_OPTION(ARG),
+    CLI_CHUNK_OPTION(ARG),
+    CLI_CONCAT_OPTION(ARG),
     CLI_DEVICE_OPTION(ARG),
     {0},
 };
@@ -298,6 +301,31 @@ static int show_rows(const dimension_args *a, kspec_accumulator *rows) {
     return status;
 }
 
+/* ---- in blocks of rows ---- */
+
+static int run_chunks(const dimension_args *a) {
+    const cli_common *c = &a->common;
+    const char *refused = a->labels.count                ? "label"
+                          : a->target                    ? "target"
+                          : a->curve                     ? "curve"
+                          : a->standardize               ? "standardize"
+                          : a->groups.rows               ? "groups"
+                          : a->groups.column             ? "groups-column"
+                          : a->groups.cols               ? "col-groups"
+                          : a->groups.block              ? "block"
+                          : a->population_rows           ? "population-rows"
+                          : a->population_cols           ? "population-cols"
+                          : a->device > KSPEC_DEVICE_CPU ? "device"
+                                                         : NULL;
+    const kspec_accumulator_opts opts = {
+        .size = sizeof opts, .center = (kspec_center)a->center, .sampled = (kspec_sampled)a->sampled};
+    kspec_accumulator *rows;
+    int status = cli_rows_read(c, &a->chunks, 0, refused, &opts, &rows);
+    if (!status) status = show_rows(a, rows);
+    kspec_accumulator_close(rows);
+    return status;
+}
+
 /* ---- a batch ---- */
 
 /* What is doubtful about several of them is said once, of the first. */
@@ -355,6 +383,7 @@ static int run(void *args) {
     cli_target target = {0};
     kspec_dimension_result **r = NULL;
     c->on_device = a->device != KSPEC_DEVICE_CPU && !a->standardize && !a->groups.block;
+    if (a->chunks.rows || a->chunks.concat) return run_chunks(a);
     if (cli_has_batch(c)) return run_batch(a);
     int status = cli_recordings_make(c, &a->labels, 0, &of);
     if (!status) status = read_all(a, &of, &groups, &target);
@@ -379,7 +408,7 @@ const cli_command cmd_dimension = {
     .summary = "dimensionality of the kernel behind a matrix, with its interval",
     .synopsis =
         "dimension [--label NAME] INPUT... [--center[=WHICH] | --no-center] [--sampled WHICH] [--curve] "
-        "[--target Y] [--splits R] [OPTIONS]",
+        "[--target Y] [--splits R] [--chunk ROWS] [--concat] [OPTIONS]",
     .description =
         "How many dimensions do your data have? Rows are what you showed or sampled (images, time points,\n"
         "cells), columns what you measured (neurons, units, genes). The answer is the participation ratio, "

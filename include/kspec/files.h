@@ -94,6 +94,22 @@ KSPEC_API kspec_status kspec_read(const char *const *inputs, size_t count, const
                                   kspec_dataset **out, kspec_error *err);
 KSPEC_API void kspec_dataset_free(kspec_dataset *d);
 
+/*
+ * One matrix in blocks of so many rows (0: 16 MB of them), for what passes over it once, such as an
+ * accumulator: several inputs are more rows of it. .npy and plain text are read block by block, of any size;
+ * a file of another kind, gzipped or from standard input is read whole when its turn comes. Rows cannot be
+ * selected; missing values are an error, or stay in the block with `nan` KSPEC_NAN_OMIT_ROWS.
+ */
+typedef struct kspec_blocks kspec_blocks;
+KSPEC_API kspec_status kspec_blocks_open(const char *const *inputs, size_t count, const kspec_read_opts *opts,
+                                         size_t rows, kspec_blocks **out, kspec_error *err);
+
+/* The next block, which is there until the call after; at the end one of 0 rows. *fraction: what has been
+ * read, or NULL */
+KSPEC_API kspec_status kspec_blocks_next(kspec_blocks *b, kspec_matrix *block, double *fraction,
+                                         kspec_error *err);
+KSPEC_API void kspec_blocks_close(kspec_blocks *b);
+
 /* Labels of rows or columns, such as the document that each row comes from: words or numbers, of which only
  * equality matters. */
 typedef struct {

@@ -125,15 +125,11 @@ static kspec_status fail_field(const ks_field *f, const ks_scanner *row, size_t 
                      column, shown);
 }
 
-/*
- * Column j of the file goes to column place[j] of the result, or nowhere (SIZE_MAX); place NULL: all in
- * order.
- */
-static kspec_status convert(const ks_layout *layout, const size_t *place, size_t width, double *data,
-                            const char *name, kspec_error *err) {
+kspec_status ks_text_rows(ks_layout *layout, size_t rows, const size_t *place, size_t width, double *data,
+                          const char *name, kspec_error *err) {
     ks_scanner sc = layout->body;
     size_t row = 0;
-    for (; row < layout->rows && ks_scan_row(&sc); row++, data += width) {
+    for (; row < rows && ks_scan_row(&sc); row++, data += width) {
         const ks_scanner begin = sc;
         size_t line = sc.line, j = 0;
         for (ks_field_end end = KS_FIELD_MORE; end == KS_FIELD_MORE && j < layout->fields; j++) {
@@ -147,7 +143,8 @@ static kspec_status convert(const ks_layout *layout, const size_t *place, size_t
         }
         if (j != layout->fields) break;
     }
-    if (row != layout->rows) return ks_fail(err, KSPEC_E_IO, "%s changed while it was being read", name);
+    if (row != rows) return ks_fail(err, KSPEC_E_IO, "%s changed while it was being read", name);
+    layout->body = sc;
     return KSPEC_OK;
 }
 
@@ -162,7 +159,7 @@ static kspec_status place_columns(const size_t *index, size_t count, size_t cols
     return KSPEC_OK;
 }
 
-static kspec_status parse(const ks_layout *layout, const char *select_cols, const char *name, ks_array *out,
+static kspec_status parse(ks_layout *layout, const char *select_cols, const char *name, ks_array *out,
                           char ***names, size_t **index, size_t **place, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     size_t shape[2] = {layout->rows, layout->cols};
@@ -174,7 +171,7 @@ static kspec_status parse(const ks_layout *layout, const char *select_cols, cons
     }
     double *data;
     if (!st) st = ks_array_new(out, 2, shape, &data, name, err);
-    if (!st) st = convert(layout, *place, shape[1], data, name, err);
+    if (!st) st = ks_text_rows(layout, layout->rows, *place, shape[1], data, name, err);
     return st;
 }
 

@@ -35,6 +35,11 @@ int ks_fill_found(const kspec_matrix *m, const kspec_read_opts *o) {
     return 0;
 }
 
+void ks_fill_entries(double *x, size_t count, const kspec_read_opts *o) {
+    for (size_t k = 0; k < count && o->fill_count; k++)
+        if (is_fill(x[k], o)) x[k] = NAN;
+}
+
 kspec_status ks_fill_apply(ks_dataset *set, const char *name, const kspec_read_opts *o, kspec_error *err) {
     kspec_dataset *d = &set->d;
     const size_t shape[3] = {d->trials, d->rows, d->cols}, n = d->trials * d->rows * d->cols;
@@ -50,7 +55,6 @@ kspec_status ks_fill_apply(ks_dataset *set, const char *name, const kspec_read_o
         set->storage = fresh;
         d->data = y, d->file = NULL;
     }
-    for (size_t k = 0; k < n; k++)
-        if (is_fill(y[k], o)) y[k] = NAN;
+    ks_fill_entries(y, n, o);
     return KSPEC_OK;
 }

@@ -85,6 +85,7 @@ size_t ks_missing_count(const kspec_matrix *m);
 /* Values that mean missing (opts->fill): are they numbers, are there any, and NaN in their place. */
 kspec_status ks_fill_check(const kspec_read_opts *opts, kspec_error *err);
 int ks_fill_found(const kspec_matrix *m, const kspec_read_opts *opts);
+void ks_fill_entries(double *x, size_t count, const kspec_read_opts *opts);
 kspec_status ks_fill_apply(ks_dataset *set, const char *name, const kspec_read_opts *opts, kspec_error *err);
 
 /*

@@ -252,6 +252,11 @@ TEST(null_inputs_are_refused) {
         REFUSES_NULL(kspec_unbiased(NULL, &(kspec_operand){"X", phi, 1}, 1, NULL, &u, &err));
         CHECK(u == NULL);
         REFUSES_NULL(kspec_jackknife(1, NULL, (size_t[]){3}, x, 1, x, &err));
+        kspec_blocks *blocks = NOWHERE(kspec_blocks);
+        kspec_matrix block;
+        REFUSES_NULL(kspec_blocks_open(NULL, 1, NULL, 0, &blocks, &err));
+        REFUSES_NULL(kspec_blocks_next(NULL, &block, NULL, &err));
+        CHECK(blocks == NULL);
         kspec_accumulator *a = NOWHERE(kspec_accumulator);
         size_t bytes = 0;
         REFUSES_NULL(kspec_accumulator_update(NULL, phi, NULL, &err));
@@ -337,6 +342,7 @@ TEST(a_missing_out_is_refused) {
     NO_OUT(kspec_dimension_batch(phi, 1, 1, NULL, NULL, &err));
     NO_OUT(kspec_compare(phi, 1, phi, 1, NULL, NULL, &err));
     NO_OUT(kspec_unbiased("X[i,a]", &(kspec_operand){"X", phi, 1}, 1, NULL, NULL, &err));
+    NO_OUT(kspec_blocks_open((const char *const[]){"x.npy"}, 1, NULL, 0, NULL, &err));
     NO_OUT(kspec_accumulator_open(Q, NULL, NULL, &err));
     NO_OUT(kspec_accumulator_dimension(NULL, 0, NULL, &err));
     NO_OUT(kspec_accumulator_compare(NULL, NULL, &err));
@@ -398,6 +404,7 @@ TEST(free_and_close_take_null) {
     kspec_compare_free(NULL);
     kspec_unbiased_free(NULL);
     kspec_accumulator_close(NULL);
+    kspec_blocks_close(NULL);
     kspec_norm_free(NULL);
     kspec_ridge_free(NULL);
     kspec_ridge_empirical_free(NULL);
