@@ -103,7 +103,7 @@ def table(path):
               f"{max(p['iterations'] for p in here)}.\n")
         print("| features | λ | " + " | ".join(f"N = {n}" for n in FEATURES) + " |")
         print("|---|---|" + "---|" * len(FEATURES))
-        for kind in KINDS:
+        for kind in [k for k in KINDS if any(p["kind"] == k for p in here)]:
             for lam in LAMBDA:
                 row = [[p for p in here if (p["kind"], p["lambda"], p["features"]) == (kind, lam, n)]
                        for n in FEATURES]

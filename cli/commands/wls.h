@@ -11,13 +11,13 @@ typedef struct {
     /* "mode" of the JSON object, where it is not the verb */
     const char *mode;
     cli_ranges learn;
-    size_t grid, modes, draws;
-    double alpha, beta, gamma, noise, zeta, rank_tol, ridge, sigma;
+    size_t grid, modes, draws, ntk;
+    double alpha, beta, gamma, noise, zeta, rank_tol, ridge, sigma, ntk_scale;
     int complex_noise, best_p, best_weights, degree, unit, kernel;
     /* Files; the first three are the INPUT of a verb */
     const char *fit, *features, *decay;
     const char *at, *theta, *predictions;
-    const char *target, *data_weights, *feature_weights, *prior, *noise_cov;
+    const char *target, *data_weights, *feature_weights, *prior, *noise_cov, *noise_spectrum;
     /* a smooth curve */
     int basis, complex, stop_at_noise, gaps;
     double period;
@@ -49,6 +49,8 @@ typedef struct {
 #define WLS_DRAW_OPTIONS \
     {"complex-noise", 0, OPT_FLAG, WLS_ARG(complex_noise), NULL, \
      "circular complex noise instead of real"}, \
+    {"noise-spectrum", 0, OPT_STRING, WLS_ARG(noise_spectrum), "FILE", \
+     "in place of --noise: the N eigenvalues of the covariance of stationary noise on the grid"}, \
     {"empirical",     0, OPT_SIZE, WLS_ARG(draws),         "K", \
      "also measure the errors on K random draws", .min = 2}
 #define WLS_BEST_OPTIONS \
@@ -94,6 +96,10 @@ typedef struct {
      "covariance of the coefficients: P numbers, or P x P"}, \
     {"noise-covariance", 0, OPT_STRING, WLS_ARG(noise_cov),       "FILE", \
      "covariance of the noise: N numbers, or N x N"}, \
+    {"ntk",              0, OPT_SIZE,   WLS_ARG(ntk),             "M", \
+     "the INPUT has rows x: its features are derivatives of a two-layer network of M neurons", .min = 1}, \
+    {"ntk-scale",        0, OPT_DOUBLE, WLS_ARG(ntk_scale),       "K", \
+     "standard deviation of that network's first weights (default 1)", .positive = 1}, \
     {"ridge",            0, OPT_DOUBLE, WLS_ARG(ridge),           "B", \
      "add B |w|^2 to the squared residuals (default 0)", .positive = 1}, \
     {"rank-tol",         0, OPT_DOUBLE, WLS_ARG(rank_tol),        "T", \
@@ -134,6 +140,17 @@ int wls_points_read(wls_args *a, wls_points *to);
 void wls_points_free(wls_points *p);
 void wls_print_curve(FILE *f, const wls_args *a, const wls_points *p, const kspec_wls_smooth_result *r);
 json_t *wls_curve_json(const wls_args *a, const wls_points *p, const kspec_wls_smooth_result *r);
+
+/* NTK features of rows, and the network's outputs at its start */
+typedef struct {
+    double *psi, *start;
+    kspec_matrix view;
+} wls_ntk;
+
+/* Makes them; the target less the start, for free(). Exit statuses */
+int wls_ntk_make(const wls_args *a, const kspec_matrix *x, wls_ntk *to);
+int wls_ntk_rest(const wls_ntk *of, const kspec_matrix *y, double **rest);
+void wls_ntk_free(wls_ntk *n);
 
 /* The errors of kspec wls theory and select; an exit status */
 int wls_errors(wls_args *a);

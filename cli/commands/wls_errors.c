@@ -38,6 +38,7 @@ static json_t *to_json(const void *result) {
         json_array_append_new(points, point);
     }
     json_t *o = wls_json(a, a->best_p || a->best_weights ? "select" : "theory", &u->o, points);
+    if (a->noise_spectrum) json_object_set_new(o, "noise_spectrum", cli_reals(u->o.noise_spectrum, a->grid));
     if (a->draws) json_object_set_new(o, "draws", json_integer((json_int_t)a->draws));
     if (a->best_p) json_object_set_new(o, "best", wls_point_json(u->best_p->points[0], NULL));
     return o;
@@ -89,12 +90,40 @@ static kspec_status compute(output *u, kspec_error *err) {
     return st;
 }
 
+/* --noise-spectrum: N numbers, for free() */
+static int read_spectrum(const wls_args *a, double **to) {
+    kspec_dataset *d = NULL;
+    int status = wls_read(a, "noise_spectrum", a->noise_spectrum, 0, 0, &d);
+    if (!status && d->rows * d->cols != a->grid)
+        status = cli_error(EXIT_INPUT, "%s has %zu numbers, but the grid has %zu points", a->noise_spectrum,
+                           d->rows * d->cols, a->grid);
+    if (!status && !(*to = malloc(a->grid * sizeof **to))) status = cli_no_memory();
+    const kspec_matrix m = status ? (kspec_matrix){0} : kspec_dataset_trial(d, 0);
+    for (size_t i = 0; i < m.rows && !status; i++)
+        for (size_t k = 0; k < m.cols; k++)
+            (*to)[i * m.cols + k] = m.data[(ptrdiff_t)i * m.row_stride + (ptrdiff_t)k * m.col_stride];
+    kspec_dataset_free(d);
+    return status;
+}
+
 int wls_errors(wls_args *a) {
     size_t count = a->learn.count;
     output u = {.a = a, .o = wls_opts(a)};
+    double *spectrum = NULL;
+    if (a->noise_spectrum) {
+        const int unread = read_spectrum(a, &spectrum);
+        if (unread) {
+            free(spectrum);
+            return unread;
+        }
+        u.o.noise_spectrum = spectrum;
+    }
     if (a->best_weights) {
         u.best_weight = calloc(count, sizeof *u.best_weight);
-        if (!u.best_weight) return cli_error(EXIT_FAILED, "out of memory for %zu values of p", count);
+        if (!u.best_weight) {
+            free(spectrum);
+            return cli_error(EXIT_FAILED, "out of memory for %zu values of p", count);
+        }
     }
     kspec_error err;
     kspec_status st = cli_team(&a->common, &u.o.team, &err);
@@ -105,5 +134,6 @@ int wls_errors(wls_args *a) {
     kspec_wls_free(u.best_p);
     for (size_t i = 0; i < count && u.best_weight; i++) kspec_wls_free(u.best_weight[i]);
     free(u.best_weight);
+    free(spectrum);
     return status;
 }

@@ -20,6 +20,9 @@ typedef struct {
     const kspec_matrix *m[FILES];
     kspec_wls_features_result **results;
     size_t count;
+    /* with --ntk: of PSI, and of the points to predict at; the target less the network's start */
+    wls_ntk ntk, ntk_at;
+    double *rest;
 } work;
 
 /* ---- output ---- */
@@ -46,15 +49,17 @@ static json_t *to_json(const void *result) {
     const work *w = result;
     json_t *points = json_array();
     for (size_t i = 0; i < w->count; i++) json_array_append_new(points, point_json(w, w->results[i]));
-    return json_pack("{s:s, s:I, s:I, s:o}", "mode", "features", "rows", (json_int_t)w->d[PSI]->rows, "cols",
-                     (json_int_t)w->d[PSI]->cols, "points", points);
+    json_t *o = json_pack("{s:s, s:I, s:I, s:o}", "mode", "features", "rows", (json_int_t)w->d[PSI]->rows,
+                          "cols", (json_int_t)w->m[PSI]->cols, "points", points);
+    if (w->a->ntk) json_object_set_new(o, "ntk", json_integer((json_int_t)w->a->ntk));
+    return o;
 }
 
 static void print_fit(FILE *f, const work *w, const kspec_wls_features_result *r) {
     const wls_args *a = w->a;
     kspec_dataset *const *d = w->d;
     fprintf(f, "%zu point%s, %zu of %zu feature%s learned, rank %zu; singular values from %.4g to %.4g\n",
-            d[PSI]->rows, cli_s(d[PSI]->rows), r->p, d[PSI]->cols, cli_s(d[PSI]->cols), r->rank,
+            d[PSI]->rows, cli_s(d[PSI]->rows), r->p, w->m[PSI]->cols, cli_s(w->m[PSI]->cols), r->rank,
             r->singular_values[0], r->singular_values[r->singular_count - 1]);
     if (a->target) fprintf(f, "residual (rms)    %.6g\n", r->residual);
     if (a->prior) fprintf(f, "noise-free error  %.6g\n", r->error_noise_free);
@@ -75,6 +80,33 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- the fits ---- */
 
+/* The rows of PSI and of --at become their NTK features, the target what the linearised network has to fit */
+static int make_ntk(work *w) {
+    const kspec_matrix *y = w->m[TARGET];
+    int status = wls_ntk_make(w->a, w->m[PSI], &w->ntk);
+    if (!status && y && y->rows != w->m[PSI]->rows)
+        status = cli_error(EXIT_INPUT, "%s has %zu rows, but its target %s has %zu", w->a->features,
+                           w->m[PSI]->rows, w->a->target, y->rows);
+    if (!status && y) status = wls_ntk_rest(&w->ntk, y, &w->rest);
+    if (!status && w->m[AT]) {
+        if (w->m[AT]->cols != w->m[PSI]->cols)
+            return cli_error(EXIT_INPUT, "%s has %zu columns, but %s has %zu", w->a->at, w->m[AT]->cols,
+                             w->a->features, w->m[PSI]->cols);
+        status = wls_ntk_make(w->a, w->m[AT], &w->ntk_at);
+    }
+    if (status) return status;
+    w->views[PSI] = w->ntk.view;
+    if (w->m[AT]) w->views[AT] = w->ntk_at.view;
+    if (y) w->views[TARGET] = (kspec_matrix){w->rest, y->rows, y->cols, (ptrdiff_t)y->cols, 1};
+    return EXIT_DONE;
+}
+
+/* Predictions are those of the network: its start, and what was learned */
+static void add_start(const work *w, kspec_wls_features_result *r) {
+    for (size_t i = 0; i < r->predicted_rows && w->ntk_at.start; i++)
+        for (size_t k = 0; k < r->outputs; k++) r->predicted[i * r->outputs + k] += w->ntk_at.start[i];
+}
+
 /* The result goes to w->results[w->count], which is counted where there is one. */
 static int fit_one(work *w, size_t p) {
     const wls_args *a = w->a;
@@ -94,13 +126,14 @@ static int fit_one(work *w, size_t p) {
     kspec_status st = kspec_wls_features(w->m[PSI], w->m[TARGET], &o, &r, &err);
     if (st) return cli_fail_data(st, &err); /* the files do not fit each other */
     w->results[w->count++] = r;
+    add_start(w, r);
     int status = wls_write(a->theta, r->theta, r->p, r->outputs);
     return status ? status : wls_write(a->predictions, r->predicted, r->predicted_rows, r->outputs);
 }
 
 static int fit_all(work *w) {
     const cli_ranges *learn = &w->a->learn;
-    const size_t all = w->d[PSI]->cols, count = learn->count ? learn->count : 1;
+    const size_t all = w->m[PSI]->cols, count = learn->count ? learn->count : 1;
     for (size_t i = 0; i < learn->count; i++)
         if (learn->at[i] > all)
             return cli_error(EXIT_USAGE, "--learn: p = %zu exceeds the %zu feature%s of %s", learn->at[i],
@@ -120,6 +153,7 @@ static int check(const wls_args *a) {
                          "wls features needs --target Y, --prior FILE or --noise-covariance FILE");
     if ((a->at || a->theta) && !a->target)
         return cli_error(EXIT_USAGE, "wls features: --%s needs --target Y", a->at ? "at" : "theta");
+    if (a->ntk_scale > 0 && !a->ntk) return cli_error(EXIT_USAGE, "wls features: --ntk-scale needs --ntk M");
     if (a->rank_tol >= 1) return cli_error(EXIT_USAGE, "--rank-tol: %g is not below 1", a->rank_tol);
     return wls_check_outputs(a, "wls features");
 }
@@ -140,10 +174,14 @@ static int run(void *args) {
         w.views[k] = kspec_dataset_trial(w.d[k], 0);
         w.m[k] = &w.views[k];
     }
+    if (!status && a->ntk) status = make_ntk(&w);
     if (!status) status = fit_all(&w);
     if (!status) status = cli_done(&a->common, print_table, to_json, &w);
     for (size_t i = 0; i < w.count; i++) kspec_wls_features_free(w.results[i]);
     free(w.results);
+    free(w.rest);
+    wls_ntk_free(&w.ntk);
+    wls_ntk_free(&w.ntk_at);
     for (int k = 0; k < FILES; k++) kspec_dataset_free(w.d[k]);
     return status;
 }

@@ -38,6 +38,10 @@ typedef struct {
     uint64_t seed;     /* kspec_wls_empirical(): seed of the draws */
     int threads;
     kspec_progress progress;
+    /* Any stationary noise on the grid: s_m, m < N, the eigenvalues of its covariance, so that E delta_j
+     * conj(delta_l) = (1/N) sum_m s_m e^{2 pi i (j-l) m/N}; of real noise s_m = s_{N-m}. White noise has s^2
+     * for all. NULL: white. Then `noise` is 0. For p < N the variance takes N p^2 multiply-adds. */
+    const double *noise_spectrum;
     /* Shares the points of theory and best_p and the draws of empirical out among processes; NULL: none. */
     kspec_team *team;
 } kspec_wls_opts;
@@ -285,6 +289,16 @@ typedef struct {
 KSPEC_API kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_matrix *y,
                                           const kspec_wls_features_opts *opts,
                                           kspec_wls_features_result **out, kspec_error *err);
+/*
+ * Features of the neural tangent kernel (equation (64) of the paper): of the two-layer network f(x) = sum_m
+ * a_m max(w_m.x, 0)/sqrt(M) with M neurons, the derivatives by all w_m at the start, w_m ~ N(0, scale^2 I)
+ * and a_m uniform on (-1,1), to psi (n x M p): column m p + k is a_m [w_m.x > 0] x_k/sqrt(M). start (n) is f
+ * there, psi times the weights: a linearised network fits the target less start. The network depends on the
+ * seed alone, so that rows may be made in several calls.
+ */
+KSPEC_API kspec_status kspec_wls_ntk(const kspec_matrix *x, size_t neurons, double scale, uint64_t seed,
+                                     double *psi, double *start, kspec_error *err);
+
 KSPEC_API void kspec_wls_features_free(kspec_wls_features_result *result);
 
 /* ---------------------------------------------------------------------------------- kernel decay */

@@ -42,6 +42,8 @@ const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT] = {
     [KS_STREAM_WLS_TRUTH]     = {4 * TERA, TERA},
     [KS_STREAM_WLS_NOISE]     = {5 * TERA, TERA},
 
+    [KS_STREAM_WLS_NTK]       = {29 * TERA, 2},
+
     [KS_STREAM_CURVE]         = {6 * TERA, 2},
     [KS_STREAM_CHECK]         = {6 * TERA + 2, 1},
     [KS_STREAM_PERMUTED]      = {6 * TERA + 3, 1},

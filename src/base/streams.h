@@ -58,6 +58,8 @@ typedef enum {
     /* wls: coefficients and noise of draw k */
     KS_STREAM_WLS_TRUTH,
     KS_STREAM_WLS_NOISE,
+    /* the weights (k = 0) and the output (k = 1) of a network whose derivatives are features */
+    KS_STREAM_WLS_NTK,
     /* dimension: which rows (k = 0) and columns (k = 1) the curve begins with */
     KS_STREAM_CURVE,
     /* checks: the rows of which all pairs are looked at */

@@ -50,10 +50,18 @@ static void make_draw(const empirical_job *j, size_t draw, ks_cplx *theta, ks_cp
     }
     ks_fft_run(j->fitters[0].fft, 1, y, scratch);
     normals(g->seed, ks_stream(KS_STREAM_WLS_NOISE, draw), N, noise);
+    const double level = g->spectrum ? 1 : g->noise;
     for (size_t i = 0; i < N; i++)
         noise[i] = g->complex_noise
-                       ? (ks_cplx){g->noise * half_root * noise[i].re, g->noise * half_root * noise[i].im}
-                       : (ks_cplx){g->noise * noise[i].re, 0};
+                       ? (ks_cplx){level * half_root * noise[i].re, level * half_root * noise[i].im}
+                       : (ks_cplx){level * noise[i].re, 0};
+    if (!g->spectrum) return;
+    ks_fft_run(j->fitters[0].fft, -1, noise, scratch);
+    for (size_t m = 0; m < N; m++) {
+        const double root = sqrt(g->spectrum[m]) / (double)N;
+        noise[m].re *= root, noise[m].im *= root;
+    }
+    ks_fft_run(j->fitters[0].fft, 1, noise, scratch);
 }
 
 static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {

@@ -47,6 +47,27 @@ static kspec_status check_modes(ks_wls_grid *g, const size_t *p, size_t count, k
     return g->P > SIZE_MAX / 1024 ? ks_fail(err, KSPEC_E_ARG, "P = %zu modes is too many", g->P) : KSPEC_OK;
 }
 
+static kspec_status check_spectrum(const ks_wls_grid *g, kspec_error *err) {
+    const double *s = g->spectrum;
+    if (g->noise > 0)
+        return ks_refuse(err, KSPEC_E_ARG, "noise", NULL, "noise %g and a noise spectrum cannot be combined",
+                         g->noise);
+    for (size_t m = 0; m < g->N; m++) {
+        const double mirror = s[(g->N - m) % g->N];
+        if (!(s[m] >= 0 && s[m] <= 1e300))
+            return ks_refuse(err, KSPEC_E_DATA, "noise_spectrum", NULL,
+                             "the noise spectrum has %g at frequency %zu, not a number of at least 0", s[m],
+                             m);
+        if (!g->complex_noise && !(fabs(s[m] - mirror) <= 1e-10 * fmax(s[m], mirror)))
+            return ks_refuse(
+                err, KSPEC_E_DATA, "noise_spectrum", NULL,
+                "the spectrum of real noise is symmetric, but has %g and %g at frequencies %zu and "
+                "%zu",
+                s[m], mirror, m, g->N - m);
+    }
+    return KSPEC_OK;
+}
+
 kspec_status ks_wls_check(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts, ks_wls_grid *g,
                           ks_run *run, kspec_error *err) {
     kspec_wls_opts o;
@@ -59,6 +80,7 @@ kspec_status ks_wls_check(size_t N, const size_t *p, size_t count, const kspec_w
                        .beta = o.beta,
                        .gamma = o.gamma,
                        .noise = o.noise,
+                       .spectrum = o.noise_spectrum,
                        .complex_noise = o.complex_noise,
                        .complex_data = o.complex_data,
                        .no_variance = o.no_variance,
@@ -66,6 +88,7 @@ kspec_status ks_wls_check(size_t N, const size_t *p, size_t count, const kspec_w
     if ((st = check_modes(g, p, count, err))) return st;
     if (!(g->noise >= 0 && isfinite(g->noise)))
         return ks_fail(err, KSPEC_E_ARG, "noise %g is not a finite number of at least 0", g->noise);
+    if (g->spectrum && (st = check_spectrum(g, err))) return st;
     if ((st = ks_wls_check_exponents(g, err))) return st;
     st = ks_run_init(run, o.threads, o.progress, err);
     run->team = o.team;

@@ -10,9 +10,15 @@
 typedef struct {
     size_t N, P;
     double alpha, beta, gamma, noise;
+    const double *spectrum; /* of the noise, or NULL: noise^2 for all modes */
     int complex_noise, complex_data, no_variance;
     uint64_t seed;
 } ks_wls_grid;
+
+/* s_m: the variance of noise in mode m, times N */
+static inline double ks_wls_noise(const ks_wls_grid *g, size_t m) {
+    return g->spectrum ? g->spectrum[m] : g->noise * g->noise;
+}
 
 /*
  * Takes and checks N, the options and the list of p, 1 <= p <= P; P = 0 becomes max(N, largest p). Fills

@@ -5,9 +5,9 @@
  *
  *     c sum_m k_m (1 + f - 2 r_m)        over all modes m of the class, r_m = 0 where m is not learned,
  *
- * and f noise^2/N to that of noise. The first mode's term is written without cancellation: 1 + f - 2 r is
- * ((s-a)^2 + u - a^2)/s^2 for a its t^(-2 beta), u the sum of t^(-4 beta). Going from p to p+1 changes one
- * class, so that one sweep from N upwards gives every p.
+ * and f times the noise's spectrum over N, noise^2/N, to that of noise. The first mode's term is written
+ * without cancellation: 1 + f - 2 r is ((s-a)^2 + u - a^2)/s^2 for a its t^(-2 beta), u the sum of
+ * t^(-4 beta). Going from p to p+1 changes one class, so that one sweep from N upwards gives every p.
  */
 #include "base/error.h"
 #include "wls/grid.h"
@@ -33,6 +33,7 @@ typedef struct {
     /* over all modes after it: the sum of t^(-2 gamma) */
     double *K;
     double *f;
+    const ks_wls_grid *g;
     size_t N;
     total error, noise, real, circular;
 } classes;
@@ -45,21 +46,22 @@ static double class_f(const classes *c, size_t k) {
 /* Adds class k's terms to the totals (sign 1) or takes them back (-1) */
 static void count_class(classes *c, size_t k, double sign) {
     size_t mirror = (c->N - k) % c->N;
-    double s = c->a[k] + c->s[k], f = c->f[k], mean = (f + c->f[mirror]) / 2;
+    double s = c->a[k] + c->s[k], f = c->f[k], level = ks_wls_noise(c->g, k);
+    double mean = level * (f + c->f[mirror]) / 2;
     add(&c->error,
         sign * (c->k[k] * (c->s[k] * c->s[k] + c->u[k]) / (s * s) + c->K[k] * (1 + f) - 2 * c->v[k] / s));
-    add(&c->noise, sign * f);
-    add(&c->circular, sign * f * f);
+    add(&c->noise, sign * f * level);
+    add(&c->circular, sign * f * level * f * level);
     /* Re G = sum_k (f_k + f_-k)/2 cos(...)/N: each class stands beside its mirror image */
     add(&c->real, sign * mean * mean * (mirror == k ? 1 : 2));
 }
 
 static ks_wls_errors errors(const ks_wls_grid *g, const classes *c, double prior) {
-    double N = (double)g->N, s2 = g->noise * g->noise;
+    double N = (double)g->N;
     const total *v = g->complex_noise ? &c->circular : &c->real;
-    double variance = (g->complex_noise ? 1 : 2) * (s2 / N) * (s2 / N) * (v->sum + v->low);
+    double variance = (g->complex_noise ? 1 : 2) / (N * N) * (v->sum + v->low);
     return (ks_wls_errors){.error_noise_free = (c->error.sum + c->error.low) / prior,
-                           .error_noise = s2 / N * (c->noise.sum + c->noise.low),
+                           .error_noise = (c->noise.sum + c->noise.low) / N,
                            .variance = g->no_variance ? NAN : variance,
                            .accuracy = 2.3e-16};
 }
@@ -68,7 +70,7 @@ kspec_status ks_wls_over(const ks_run *run, const ks_wls_grid *g, const ks_wls_p
                          ks_wls_errors *out, kspec_error *err) {
     size_t N = g->N, P = g->P, last = at[count - 1].p;
     ks_arena arena = {0};
-    classes c = {.N = N};
+    classes c = {.N = N, .g = g};
     double **arrays[] = {&c.a, &c.k, &c.s, &c.u, &c.v, &c.K, &c.f};
     kspec_status st = ks_check_memory(err, ks_size(N, sizeof arrays / sizeof *arrays * sizeof(double)),
                                       "the sums over aliases");
@@ -90,7 +92,10 @@ kspec_status ks_wls_over(const ks_run *run, const ks_wls_grid *g, const ks_wls_p
     }
     /* p = N: one learned mode a class, f = 1 */
     for (size_t k = 0; k < N && !st; k++) add(&c.error, 2 * c.K[k]);
-    c.noise.sum = c.real.sum = c.circular.sum = (double)N;
+    for (size_t k = 0; k < N && !st; k++) {
+        const double level = ks_wls_noise(g, k);
+        add(&c.noise, level), add(&c.real, level * level), add(&c.circular, level * level);
+    }
     for (size_t q = N, i = 0; q <= last && !st; q++) {
         for (; i < count && at[i].p == q; i++) out[at[i].index] = errors(g, &c, prior);
         size_t k = q % N;

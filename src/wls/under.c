@@ -3,7 +3,7 @@
  * for m < p. A mode that is not learned ends up in theta^ as x_m, and so
  *
  *     E_0 = sum_{k>=p} c t_k^(-2 gamma) + sum_{m<p} kappa_m + sum_{p<=m<N} kappa'_m |x_m|^2
- *     E_noise = (noise^2/N) sum_{m<N} |x_m|^2
+ *     E_noise = (1/N) sum_{m<N} s_m |x_m|^2,   s_m the spectrum of the noise (noise^2)
  *
  * with kappa_m the variance of m's aliases m+N, m+2N, ... and kappa'_m = c t_m^(-2 gamma) + kappa_m: positive
  * terms only.
@@ -40,21 +40,21 @@ typedef struct {
 
 /* Sums over the fits of all modes */
 typedef struct {
-    /* over m < N of |x_m|^2; over p <= m < N of kappa'_m |x_m|^2 */
+    /* over m < N of s_m |x_m|^2; over p <= m < N of kappa'_m |x_m|^2 */
     double norms, weighted;
-    /* |sum_m x_m x_m*|^2 and |sum_m x_m x_-m^T|^2, Frobenius */
+    /* |sum_m s_m x_m x_m*|^2 and |sum_m s_m x_m x_-m^T|^2, Frobenius */
     double hermitian, symmetric;
     double accuracy;
 } fits;
 
 static ks_wls_errors finish(const under_job *j, size_t p, const fits *x) {
     const ks_wls_grid *g = j->g;
-    double N = (double)g->N, s2 = g->noise * g->noise, e = 0;
+    double N = (double)g->N, e = 0;
     for (size_t m = g->N; m-- > 0;) e += m < p ? 2 * j->kappa[m] : j->own[m] + j->kappa[m];
     /* 2 sum (Re G)^2 = tr G^2 + |sum_m x_m x_-m^T|^2/N^2 for real noise, tr G^2 for circular complex noise */
-    double variance = (s2 / N) * (s2 / N) * (x->hermitian + (g->complex_noise ? 0 : x->symmetric));
+    double variance = 1 / (N * N) * (x->hermitian + (g->complex_noise ? 0 : x->symmetric));
     return (ks_wls_errors){.error_noise_free = e + x->weighted,
-                           .error_noise = s2 / N * x->norms,
+                           .error_noise = x->norms / N,
                            .variance = g->no_variance ? NAN : variance,
                            .accuracy = fmax(x->accuracy, 2.3e-16)};
 }
@@ -109,12 +109,12 @@ static void norms(const under_job *j, size_t p, const ks_cplx *Phi, const ks_cpl
     ks_cplx *x = path + half + 1;
     memset(path, 0, (half + 1 + p) * sizeof *path);
     x[p - 1].re = 1;
-    f->norms = (double)p;
-    f->weighted = 0;
+    f->norms = f->weighted = 0;
+    for (size_t m = 0; m < p; m++) f->norms += ks_wls_noise(j->g, m);
     for (size_t i = 0; i < half; i++) {
         size_t m = p + i, mirror = N - 1 - i;
         double norm = step(p, --x, a_of(b, N, p, m), Star, b[m], Phi);
-        f->norms += (mirror == m ? 1 : 2) * norm;
+        f->norms += (ks_wls_noise(j->g, m) + (mirror == m ? 0 : ks_wls_noise(j->g, mirror))) * norm;
         f->weighted += (j->own[m] + j->kappa[m]) * norm;
         if (mirror != m) f->weighted += (j->own[mirror] + j->kappa[mirror]) * norm;
     }
@@ -236,7 +236,13 @@ static kspec_status one_point(void *ctx, size_t chunk, const ks_worker *worker) 
     fits x = {.accuracy = INFINITY};
     int ok = orthogonal(&t, Phi, Star, b, rest);
     if (ok) norms(j, p, Phi, Star, b, rest, rest + N + 2, &x);
-    if (ok && !j->g->no_variance) ok = squares(&t, j->g->complex_noise, Phi, Star, b, rest, &x);
+    if (ok && !j->g->no_variance && j->g->spectrum)
+        x.accuracy = INFINITY; /* only white noise has the sums of squares by recursion */
+    else if (ok && !j->g->no_variance) {
+        ok = squares(&t, j->g->complex_noise, Phi, Star, b, rest, &x);
+        const double s4 = j->g->noise * j->g->noise * j->g->noise * j->g->noise;
+        x.hermitian *= s4, x.symmetric *= s4;
+    }
     if (!ok) x.accuracy = INFINITY;
     j->made[chunk] = finish(j, p, &x);
     return KSPEC_OK;
@@ -254,14 +260,19 @@ static kspec_status dense_point(const under_job *j, size_t p, ks_wls_errors *out
         gram = ks_arena_alloc(&arena, j->g->no_variance ? 1 : ks_size(p, p), sizeof *gram);
         if (arena.failed) st = ks_nomem(err, "a QR factorisation", arena.failed);
     }
-    x.norms = (double)p;
     for (size_t k = 0; k < p && !st; k++) {
-        for (size_t i = 0; i < N; i++) grid[i] = ks_conj(B[k * N + i]);
+        ks_cplx *row = B + k * N;
+        for (size_t i = 0; i < N; i++) grid[i] = ks_conj(row[i]);
         ks_fft_run(j->fft, 1, grid, grid + N);
-        for (size_t m = p; m < N; m++) {
-            x.norms += ks_cabs2(grid[m]);
-            x.weighted += (j->own[m] + j->kappa[m]) * ks_cabs2(grid[m]);
+        for (size_t m = 0; m < N; m++) {
+            const double s = ks_wls_noise(j->g, m), norm = m < p ? (double)(m == k) : ks_cabs2(grid[m]);
+            x.norms += s * norm;
+            if (m >= p) x.weighted += (j->own[m] + j->kappa[m]) * norm;
+            /* the root of the noise's covariance is diagonal here */
+            grid[m].re *= sqrt(s) / (double)N, grid[m].im *= sqrt(s) / (double)N;
         }
+        ks_fft_run(j->fft, -1, grid, grid + N);
+        for (size_t i = 0; i < N; i++) row[i] = ks_conj(grid[i]);
     }
     if (!st && !j->g->no_variance) {
         double scale = (double)N * (double)N;
@@ -296,6 +307,13 @@ kspec_status ks_wls_under(const ks_run *run, const ks_wls_grid *g, const ks_wls_
         const ks_share made = {j.made, sizeof *j.made, count, 1};
         st = ks_team_for(run, "points", count, one_point, &j, &made, 1, err);
         for (size_t i = 0; i < count && !st; i++) out[at[i].index] = j.made[i];
+    }
+    for (size_t i = 0; i < count && qr && g->spectrum && !g->no_variance && !st; i++) {
+        const double work = (double)N * (double)at[i].p * (double)at[i].p;
+        if (work > 1e11)
+            st = ks_fail(
+                err, KSPEC_E_NUMERIC,
+                "the variance with a noise spectrum would take N p^2 = %.2g above 1e+11; leave it out", work);
     }
     for (size_t i = 0; i < count && qr && !st; i++)
         if (!(out[at[i].index].accuracy <= worst_accuracy)) {

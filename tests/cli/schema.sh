@@ -118,6 +118,8 @@ wls fit w.npy --basis fourier --learn 3
 wls fit x.npy --x 0 --target 1 --at w.npy --beta 2
 wls fit y2.npy --complex --noise 0.3 --stop-at-noise
 wls features x.npy --target y.npy
+wls features x.npy --target y.npy --ntk 7
+wls theory --grid 9 --learn 2,12 --noise-spectrum cov9.npy
 wls features x.npy --target y.npy --learn 3,5 --prior cov9.npy
 wls decay x.npy
 learn --images images.npy --labels labels.npy --test-images images.npy --width 4,6 --epochs 2 -n 2 --seeds 2

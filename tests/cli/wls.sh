@@ -111,6 +111,38 @@ expect_status 0 kspec wls --fit y.npy --learn 7,70 --gamma 0.6
 expect_stdout 'expected error'
 
 # ---- features ----
+
+# noise by its spectrum: a white one is --noise, any other is given in full, and draws agree
+py "np.save('white.npy', np.full(16, 0.09)); s = 1 / (1 + np.minimum(np.arange(16), 16 - np.arange(16)))
+np.save('red.npy', s); np.save('skewed.npy', np.arange(16.0))"
+grid="--grid 16 --learn 5,16,20 --gamma 1 --alpha 0.5 --beta 0.5 --json"
+expect_status 0 kspec wls theory $grid --noise 0.3
+cp "$out" white.json
+expect_status 0 kspec wls theory $grid --noise-spectrum white.npy
+expect_json 'all(close(p[k], q[k], 1e-10) for k in ("error_noise", "variance")
+    for p, q in zip(j["points"], json.load(open("white.json"))["points"]))'
+expect_status 0 kspec wls theory $grid --noise-spectrum red.npy --empirical 2000
+expect_json 'all(abs(p["error_noise"] - p["empirical_noise"]) < 5 * p["empirical_noise_stderr"]
+    for p in j["points"])'
+expect_error 2 'noise 1 and a noise spectrum cannot be combined' \
+    kspec wls theory $grid --noise-spectrum red.npy --noise 1
+expect_error 3 'the spectrum of real noise is symmetric' kspec wls theory $grid --noise-spectrum skewed.npy
+expect_status 0 kspec wls theory $grid --noise-spectrum skewed.npy --complex-noise
+expect_error 3 'has 16 numbers, but the grid has 8' \
+    kspec wls theory --grid 8 --learn 3 --noise-spectrum red.npy
+
+# NTK features: wide networks fit any data, and predict at the data what they were given
+py "x = np.random.default_rng(3).normal(size=(12, 4)); np.save('ntk_x.npy', x)
+y = np.sin(x[:, :1]) + x[:, 1:2]; np.save('ntk_y.npy', y)
+import json; json.dump(y.tolist(), open('ntk_y.json', 'w'))"
+expect_status 0 kspec wls features ntk_x.npy --target ntk_y.npy --ntk 400 --at ntk_x.npy --json
+expect_json 'j["ntk"] == 400 and j["cols"] == 1600 and j["points"][0]["residual"] < 1e-9'
+expect_json 'all(close(a[0], b[0], 1e-6)
+    for a, b in zip(j["points"][0]["predictions"], json.load(open("ntk_y.json"))))'
+expect_status 0 kspec wls features ntk_x.npy --target ntk_y.npy --ntk 400 --ridge 0.5 --json
+expect_json 'j["points"][0]["residual"] > 1e-3'
+expect_error 2 'ntk-scale needs --ntk' kspec wls features ntk_x.npy --target ntk_y.npy --ntk-scale 2
+expect_error 3 'has 12 rows, but its target' kspec wls features ntk_x.npy --target red.npy --ntk 3
 py 'r = np.random.default_rng(1); A = r.normal(size=(30, 5))
 np.save("psi.npy", A); np.savetxt("t.csv", A @ [1, 2, 3, 4, 5])'
 py 'r = np.random.default_rng(2); w = r.uniform(size=30)

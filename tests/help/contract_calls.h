@@ -252,6 +252,12 @@ CALL(wls_features) {
 CALL(wls_decay) {
     RESULT(kspec_wls_decay_result, kspec_wls_decay_free, kspec_wls_decay(&table, opts, &r, err));
 }
+CALL(wls_ntk) {
+    (void)opts, (void)held;
+    double psi[3 * 4], start[3];
+    const double x[] = {1, 0, 2, 1, 3, 1};
+    return kspec_wls_ntk(&(kspec_matrix){x, 3, 2, 2, 1}, 2, 1, 5, psi, start, err);
+}
 CALL(wls_predict) {
     (void)opts, (void)held;
     static const double theta[] = {1, 0, 2, 1}, x[] = {0, 1, 2};

@@ -149,6 +149,34 @@ static inline oracle_errors oracle_wls(size_t N, size_t p, size_t P, double alph
     return e;
 }
 
+/* E_noise and its variances for noise of the dense covariance C = (1/N) sum_m s_m e^{2 pi i (j-l) m/N} */
+static inline oracle_errors oracle_noise(size_t N, size_t p, double alpha, double beta, const double *s) {
+    oracle_errors e = {0, 0, 0, 0};
+    lc *M = oracle_map(N, p, alpha, beta), *C = calloc(N * N, sizeof *C), *G = calloc(N * N, sizeof *G),
+       *H = calloc(N * N, sizeof *H), *R = calloc(N * N, sizeof *R);
+    for (size_t j = 0; j < N; j++)
+        for (size_t l = 0; l < N; l++)
+            for (size_t m = 0; m < N; m++)
+                C[j * N + l] += (ld)s[m] / (ld)N * oracle_root((j + N - l) % N, m, N);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++)
+            for (size_t k = 0; k < p; k++) G[i * N + j] += conjl(M[k * N + i]) * M[k * N + j];
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++)
+            for (size_t k = 0; k < N; k++)
+                H[i * N + j] += G[i * N + k] * C[k * N + j],
+                    R[i * N + j] += creall(G[i * N + k]) * C[k * N + j];
+    for (size_t i = 0; i < N; i++) {
+        e.noise += creall(H[i * N + i]);
+        for (size_t j = 0; j < N; j++) {
+            e.real += 2 * creall(R[i * N + j] * R[j * N + i]);
+            e.circular += creall(H[i * N + j] * H[j * N + i]);
+        }
+    }
+    free(M), free(C), free(G), free(H), free(R);
+    return e;
+}
+
 /*
  * The under-parameterised errors as the mathematics has them, through the singular values of L^alpha
  * Psi_{p...N-1}

@@ -74,6 +74,7 @@ static const row rows[] = {
     {"kspec_wls_bound",             wls_bound,              PLAIN(kspec_wls_opts),          1},
     {"kspec_wls_features",          wls_features,           OPTS(kspec_wls_features_opts),  1},
     {"kspec_wls_decay",             wls_decay,              OPTS(kspec_wls_decay_opts),     1},
+    {"kspec_wls_ntk",               wls_ntk,                0, 0,                           0},
     {"kspec_wls_predict",           wls_predict,            0, 0,                           0},
     {"kspec_learn_open",            learn_open,             PLAIN(kspec_learn_data_opts),   1},
     {"kspec_learn",                 learn,                  OPTS(kspec_learn_opts),         1, &quick_learn},
@@ -384,6 +385,9 @@ TEST(a_missing_out_is_refused) {
     CHECK_FAILS(kspec_generate_rows(g, 0, 0, 1, NULL, &err), KSPEC_E_ARG, err, "(NULL)");
     kspec_generate_close(g);
     CHECK_FAILS(kspec_device_parse("cpu", NULL, &err), KSPEC_E_ARG, err, "(NULL)");
+    CHECK_FAILS(kspec_wls_ntk(NULL, 1, 1, 0, NULL, NULL, &err), KSPEC_E_ARG, err, "(NULL)");
+    CHECK_FAILS(kspec_wls_ntk(&(kspec_matrix){known, 1, 1, 1, 1}, 1, 1, 0, NULL, NULL, &err), KSPEC_E_ARG,
+                err, "(NULL)");
     CHECK_FAILS(kspec_wls_predict(known, 1, known, 1, NULL, 1, &err), KSPEC_E_ARG, err, "(NULL)");
     CHECK_FAILS(kspec_theory_rbf_eigenfunctions(known, 1, &(kspec_matrix){known, 1, 1, 1, 1}, 1, NULL, &err),
                 KSPEC_E_ARG, err, "(NULL)");

@@ -47,6 +47,71 @@ TEST(every_small_grid_against_the_pseudo_inverse) {
                 for (size_t p = 1; p <= P; p++) compare(N, p, P, sets[s][0], sets[s][1], sets[s][2], 1e-11);
 }
 
+/* Noise of any spectrum, against the dense covariance; white noise by its spectrum is white noise */
+TEST(noise_by_its_spectrum) {
+    const double sets[][2] = {{0, 0.5}, {0.4, 0.7}, {1.3, 1.1}, {-0.6, -0.4}};
+    for (size_t a = 0; a < 4; a++)
+        for (size_t N = 1; N <= 13; N += 3)
+            for (size_t p = 1; p <= 2 * N; p++) {
+                double real[16], any[16], white[16];
+                for (size_t m = 0; m < N; m++) {
+                    const double f = (double)(m < N - m ? m : N - m);
+                    real[m] = 0.3 + 2 / (1 + f * f), any[m] = 0.1 + (double)(m * m % 7), white[m] = 0.49;
+                }
+                kspec_wls_opts o = {.size = sizeof o,
+                                    .P = 2 * N,
+                                    .alpha = sets[a][0],
+                                    .beta = sets[a][1],
+                                    .gamma = 0.5,
+                                    .threads = 1,
+                                    .noise_spectrum = real};
+                kspec_wls_point q;
+                kspec_error e;
+                oracle_errors want = oracle_noise(N, p, o.alpha, o.beta, real);
+                CHECK_MSG(expect_at(N, p, &o, &q, &e) == KSPEC_OK, "%s", e.msg);
+                CHECK_CLOSE(q.error_noise, (double)want.noise, 1e-11);
+                CHECK_CLOSE(q.variance, (double)want.real, 1e-10);
+                o.noise_spectrum = any, o.complex_noise = 1;
+                want = oracle_noise(N, p, o.alpha, o.beta, any);
+                CHECK(expect_at(N, p, &o, &q, &e) == KSPEC_OK);
+                CHECK_CLOSE(q.error_noise, (double)want.noise, 1e-11);
+                CHECK_CLOSE(q.variance, (double)want.circular, 1e-10);
+                o.noise_spectrum = white, o.complex_noise = 0;
+                CHECK(expect_at(N, p, &o, &q, &e) == KSPEC_OK);
+                kspec_wls_point w;
+                o.noise_spectrum = NULL, o.noise = 0.7;
+                CHECK(expect_at(N, p, &o, &w, &e) == KSPEC_OK);
+                CHECK_CLOSE(q.error_noise, w.error_noise, 1e-11);
+                CHECK_CLOSE(q.variance, w.variance, 1e-10);
+            }
+}
+
+/* 4000 draws: within five of their standard errors, and refusals */
+TEST(noise_of_a_spectrum_drawn) {
+    enum { N = 12 };
+    double s[N];
+    for (size_t m = 0; m < N; m++) s[m] = 1 / (1.0 + (double)(m < N - m ? m : N - m));
+    kspec_wls_opts o = {
+        .size = sizeof o, .P = 20, .alpha = 0.5, .gamma = 0.8, .seed = 4, .noise_spectrum = s};
+    const size_t p[] = {5, 12, 17};
+    kspec_wls_result *want, *drawn;
+    kspec_error e;
+    CHECK_MSG(kspec_wls_theory(N, p, 3, &o, &want, &e) == KSPEC_OK, "%s", e.msg);
+    CHECK(kspec_wls_empirical(N, p, 3, 4000, &o, &drawn, &e) == KSPEC_OK);
+    for (size_t k = 0; k < 3; k++) {
+        const kspec_wls_point *w = want->points[k], *d = drawn->points[k];
+        CHECK(fabs(w->error_noise - d->error_noise) < 5 * d->error_noise_se);
+        CHECK(fabs(w->variance - d->variance) < 5 * d->variance_se);
+    }
+    kspec_wls_free(want), kspec_wls_free(drawn);
+    s[2] = -1;
+    CHECK_FAILS(kspec_wls_theory(N, p, 3, &o, &want, &e), KSPEC_E_DATA, e, "has -1 at frequency 2");
+    s[2] = 9;
+    CHECK_FAILS(kspec_wls_theory(N, p, 3, &o, &want, &e), KSPEC_E_DATA, e, "is symmetric, but has 9 and");
+    o.noise = 1;
+    CHECK_FAILS(kspec_wls_theory(N, p, 3, &o, &want, &e), KSPEC_E_ARG, e, "noise 1 and a noise spectrum");
+}
+
 TEST(larger_grids) {
     const size_t N[] = {13, 16, 31, 48, 64}, P[] = {40, 16, 64, 131, 200};
     const double alphas[] = {0.3, 0.8, 1.5, -1};
@@ -306,6 +371,8 @@ TEST(cancelled) {
 
 int main(void) {
     RUN(every_small_grid_against_the_pseudo_inverse);
+    RUN(noise_by_its_spectrum);
+    RUN(noise_of_a_spectrum_drawn);
     RUN(larger_grids);
     RUN(steep_weights);
     RUN(the_svd_form);

@@ -1,4 +1,5 @@
 /* Weighted least squares with any features, and the decay of kernels. */
+#include "base/streams.h"
 #include "kspec.h"
 #include "test.h"
 
@@ -383,7 +384,70 @@ TEST(polynomial_decay_has_a_rank) {
     CHECK_FAILS(decay(&X, &o, s, NULL, &e), KSPEC_E_DATA, e, "row 2, column 0");
 }
 
+/* f(x) of the network with the weights that kspec_wls_ntk() draws, of which number `moved` is moved by h */
+static double network(const double *x, size_t d, size_t neurons, double scale, uint64_t seed, size_t moved,
+                      double h) {
+    double *w = malloc(neurons * d * sizeof *w), *a = malloc(neurons * sizeof *a), f = 0;
+    kspec_random_normal(seed, ks_stream(KS_STREAM_WLS_NTK, 0), 0, neurons * d, w);
+    kspec_random_uniform(seed, ks_stream(KS_STREAM_WLS_NTK, 1), 0, neurons, a);
+    for (size_t m = 0; m < neurons; m++) {
+        double t = 0;
+        for (size_t k = 0; k < d; k++) t += x[k] * (scale * w[m * d + k] + (m * d + k == moved ? h : 0));
+        f += (2 * a[m] - 1) * fmax(t, 0) / sqrt((double)neurons);
+    }
+    free(w), free(a);
+    return f;
+}
+
+/* NTK features are the network's derivatives, by central differences, and its start is its output */
+TEST(ntk_features_are_derivatives) {
+    enum { N = 6, D = 3, M = 5 };
+    double x[N * D], psi[N * M * D], start[N];
+    kspec_random_normal(3, 1, 0, N * D, x);
+    const kspec_matrix X = {x, N, D, D, 1};
+    kspec_error e;
+    CHECK_MSG(kspec_wls_ntk(&X, M, 0.7, 11, psi, start, &e) == KSPEC_OK, "%s", e.msg);
+    for (size_t i = 0; i < N; i++) {
+        CHECK_CLOSE(start[i], network(x + i * D, D, M, 0.7, 11, SIZE_MAX, 0), 1e-12);
+        for (size_t c = 0; c < M * D; c++) {
+            const double h = 1e-6, up = network(x + i * D, D, M, 0.7, 11, c, h),
+                         down = network(x + i * D, D, M, 0.7, 11, c, -h);
+            CHECK(fabs(psi[i * M * D + c] - (up - down) / (2 * h)) < 1e-8);
+        }
+    }
+}
+
+/*
+ * Psi Psi^T of many neurons nears E[a^2] x.x' (pi - angle)/(2 pi) = x.x' (pi - angle)/(6 pi):
+ * 21 pairs within five standard deviations, at most 0.3 |x||x'|/sqrt(M) each
+ */
+TEST(ntk_of_many_neurons) {
+    enum { N = 6, D = 3, M = 40000 };
+    double x[N * D], *psi = malloc(sizeof *psi * N * M * D), start[N];
+    kspec_random_normal(3, 2, 0, N * D, x);
+    const kspec_matrix X = {x, N, D, D, 1};
+    CHECK(kspec_wls_ntk(&X, M, 1, 5, psi, start, NULL) == KSPEC_OK);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double got = 0, dot = 0, ii = 0, jj = 0;
+            for (size_t c = 0; c < M * D; c++) got += psi[i * M * D + c] * psi[j * M * D + c];
+            for (size_t k = 0; k < D; k++)
+                dot += x[i * D + k] * x[j * D + k], ii += x[i * D + k] * x[i * D + k],
+                    jj += x[j * D + k] * x[j * D + k];
+            const double angle = acos(fmax(-1, fmin(1, dot / sqrt(ii * jj)))), pi = acos(-1);
+            CHECK_MSG(fabs(got - dot * (pi - angle) / (6 * pi)) < 5 * 0.3 * sqrt(ii * jj / M), "%zu %zu: %g",
+                      i, j, got);
+        }
+    free(psi);
+    kspec_error e;
+    double one;
+    CHECK_FAILS(kspec_wls_ntk(&X, 0, 1, 5, &one, start, &e), KSPEC_E_ARG, e, "neurons 0 is below 1");
+    CHECK_FAILS(kspec_wls_ntk(&X, 1, 0, 5, &one, start, &e), KSPEC_E_ARG, e, "scale 0 is not above 0");
+}
+
 int main(void) {
+    RUN(ntk_features_are_derivatives);
+    RUN(ntk_of_many_neurons);
     RUN(against_the_definition);
     RUN(diagonals_and_strides);
     RUN(rank_deficient_features);
