@@ -1,4 +1,4 @@
-"""Two versions of the fit on the same matrices: the table of docs/spectrum.md, and where one got worse.
+"""Two versions of the fit on the same matrices: the table of docs/measurements/spectrum.md, and where one got worse.
 
     build/bench/bench_fit --seeds 50000 8 --csv > now.csv        (and the same of the earlier version)
     python3 bench/fit_compare.py now.csv before.csv
