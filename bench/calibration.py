@@ -127,7 +127,10 @@ def jobs_of(names, args):
 
 def save(file, start, args, cells):
     table = [[*key, rows] for key, rows in sorted(cells.items())]
-    text = json.dumps({"seconds": time.time() - start, "jobs": args.jobs, "seed": SEED, "cells": table})
+    options = f"--seeds {args.seeds} --spectra {args.spectra} --first {args.first}"
+    options += f" --minutes {args.minutes:.3g}" if args.minutes else ""
+    about = {"seconds": time.time() - start, "jobs": args.jobs, "seed": SEED, "options": options}
+    text = json.dumps({**about, "cells": table})
     if file == "-":
         print(text)
         return

@@ -1,4 +1,4 @@
-"""Two versions of the fit on the same matrices: the table of docs/measurements/spectrum.md, and where one got worse.
+"""Two versions of the fit on the same matrices (docs/measurements/spectrum.md), and where one got worse.
 
     build/bench/bench_fit --seeds 50000 8 --csv > now.csv        (and the same of the earlier version)
     python3 bench/fit_compare.py now.csv before.csv
@@ -62,7 +62,8 @@ def main(now, before):
         chosen = [key for key in keys if key[:3] == cell]
         ratio, error = ratio_of(*(np.array([of[key][1] for key in chosen]) for of in (a, b)))
         worse += [f"{' '.join(cell)}: {ratio:.2f} ± {error:.2f}"] if ratio > 1.1 else []
-    print(f"{len(worse)} of {len(cells)} cells have a total error more than a tenth larger:", "; ".join(worse))
+    count = f"{len(worse)} of {len(cells)} cells have a total error more than a tenth larger:"
+    print(count, "; ".join(worse))
 
 
 if __name__ == "__main__":

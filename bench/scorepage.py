@@ -1,6 +1,7 @@
 """The page and the pictures of the scoreboard, from the answers that calibration.py has written."""
 
 import os
+from textwrap import fill
 
 import numpy as np
 
@@ -19,9 +20,9 @@ with the truth.
     KSPEC_DATA=... PYTHONPATH=build/python python3 bench/calibration.py run --jobs 2 -o answers.json
     PYTHONPATH=build/python python3 bench/calibration.py page answers.json > docs/calibration.md
 
-`page` wrote this page from one run ({where}, seed {seed}): at least {intervals} draws a
-cell for m(1), m(2) and the dimension, {others} for kspec's spectra, and {seldom} for estimators that are slow
-and not kspec. A full run, 400 and 40 draws, takes about {full:.1f} hours of one core. `run --quick` (four
+`page` wrote this page from `run {options}`, {where}, seed {seed}: at least
+{intervals} draws a cell for m(1), m(2) and the dimension, {others} for kspec's spectra, and {seldom} for estimators
+that are slow and not kspec. Where a process has no noise both trials are the same. A full run, 400 and 40 draws, takes about {full:.1f} hours of one core. `run --quick` (four
 processes, one size) takes less than two minutes. To add an estimator, write a function with
 `@answers(question, name)`; to add a process, write a class.
 
@@ -264,7 +265,9 @@ def page(runs, images):
     where = f"{hours:.1f} hours of processor time on {runs[0]['jobs']} cores"
     seed = ", ".join(str(run.get("seed", "?")) for run in runs)
     full = (400 * seconds[0] + 40 * seconds[1]) / 3600
-    print(INTRO.format(count=len(processes()), where=where, seed=seed, full=full,
-                       **{kind: min(counts[kind]) for kind in counts}))
+    options = "; ".join(run.get("options", "?") for run in runs)
+    intro = INTRO.format(count=len(processes()), where=where, seed=seed, full=full, options=options,
+                         **{kind: min(counts[kind]) for kind in counts})
+    print("\n\n".join(fill(part, 108) if part.startswith("`page`") else part for part in intro.split("\n\n")))
     for part in (*bounds(cells), *coverage(cells, sizes), *presence(cells), *questions(cells, sizes, images)):
         print(part)
