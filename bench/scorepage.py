@@ -20,11 +20,12 @@ with the truth.
     KSPEC_DATA=... PYTHONPATH=build/python python3 bench/calibration.py run --jobs 2 -o answers.json
     PYTHONPATH=build/python python3 bench/calibration.py page answers.json > docs/calibration.md
 
-`page` wrote this page from `run {options}`, {where}, seed {seed}: at least
-{intervals} draws a cell for m(1), m(2) and the dimension, {others} for kspec's spectra, and {seldom} for estimators
-that are slow and not kspec. Where a process has no noise both trials are the same. A full run, 400 and 40 draws, takes about {full:.1f} hours of one core. `run --quick` (four
-processes, one size) takes less than two minutes. To add an estimator, write a function with
-`@answers(question, name)`; to add a process, write a class.
+`page` wrote this page from `run {options}`, {where}, seed {seed}: at least {intervals} draws a cell
+for m(1), m(2) and the dimension, {others} for kspec's spectra, and {seldom} for estimators that are
+slow and not kspec. Where a process has no noise both trials are the same. A full run, 400 and 40
+draws, takes about {full:.1f} hours of one core. `run --quick` (four processes, one size) takes less
+than two minutes. To add an estimator, write a function with `@answers(question, name)`; to add a
+process, write a class.
 
 - **Bias** is (mean answer)/truth − 1, **error** the root mean square of answer/truth − 1.
 - **Coverage** is the share of 95% intervals that hold the truth, ± its Monte-Carlo error.
