@@ -91,10 +91,9 @@ typedef struct {
 
 /*
  * At most 10 entries a product and 5 distinct indices an axis (before centring), 8 axes and 12 products.
- * Time: a few matrix products, `products` of them; leaving out adds about twice as many. An expression that
- * needs more than matrix products (its graph has a treewidth above two) is computed with one index fixed at
- * each of its values in turn, up to 1e14 multiply-adds; where that is not enough, it is refused. A failure
- * in the text marks the place.
+ * Time: a few matrix products, `products` of them; leaving out adds about twice as many. What needs more
+ * (a graph of treewidth above two) is computed with one index fixed at each of its values in turn, up to
+ * 1e14 multiply-adds; where that is not enough, it is refused. A failure in the text marks the place.
  */
 KSPEC_API kspec_status kspec_unbiased(const char *expression, const kspec_operand *operands, size_t count,
                                       const kspec_unbiased_opts *opts, kspec_unbiased_result **out,
