@@ -83,11 +83,14 @@ static kspec_status factor(reader *r, ks_formula_term *t) {
         if (st) return st;
         const char c = next(r);
         if (c == ',' && k == 1)
-            return ks_formula_fail(r->text, r->at, r->err, "a matrix has two indices, a row and a column");
+            return ks_formula_fail(r->text, r->at, r->err,
+                                   "a matrix has two indices, a row and a column; write such as X[i,a]");
         if (c == ']' && k == 0)
-            return ks_formula_fail(r->text, r->at, r->err, "a matrix has two indices, a row and a column");
+            return ks_formula_fail(r->text, r->at, r->err,
+                                   "a matrix has two indices, a row and a column; write such as X[i,a]");
         if (c != (k ? ']' : ','))
-            return ks_formula_fail(r->text, r->at, r->err, "'%c' is missing", k ? ']' : ',');
+            return ks_formula_fail(r->text, r->at, r->err, "'%c' is missing; write such as X[i,a]",
+                                   k ? ']' : ',');
         r->at++;
     }
     t->factor[t->count++] = f;

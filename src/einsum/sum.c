@@ -302,7 +302,9 @@ kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, int part,
     work w = {.nets = nets, .known = {.size = sizeof(known_net), .key = sizeof(ks_net)}};
     *shortage = (ks_sum_shortage){-1, 0, 0};
     kspec_status st = centre(&w, monomials, count, part, axes, &centred, err);
-    if (!st && !centred.count) st = ks_fail(err, KSPEC_E_ARG, "the expression is zero, whatever the data");
+    if (!st && !centred.count)
+        st = ks_fail(err, KSPEC_E_ARG,
+                     "the expression is zero, whatever the data: its products cancel; leave one out");
     for (int x = 0; x < naxes && !st && !shortage->big; x++) {
         ks_sum tied = KS_SUM;
         if (!axes[x].groups) continue;

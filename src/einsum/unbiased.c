@@ -131,7 +131,7 @@ static kspec_status fail_short(const job *j, ks_sum_shortage s, kspec_error *err
     const ks_axis *a = &j->names.axis[s.axis];
     const int centred = a->centred || (a->first && j->names.axis[j->names.grouped].centred);
     return ks_formula_fail(j->text.text, j->names.letter[s.axis].at, err,
-                           "%d %s%s are needed%s; there are %zu", s.wanted,
+                           "%d %s%s are needed%s; there are %zu: use fewer names, or more data", s.wanted,
                            a->first ? "" : "distinct indices of the ", j->names.label[s.axis],
                            centred ? " where they are centred" : "", a->size);
 }
