@@ -38,5 +38,5 @@ for case in CASES:
     figure.judge(case, "the gap comes from sampling, not from the features (rff-nystrom/rff-power within 5% "
                  "of nystrom/norm)", span(apart), close(apart), FLOOR if case[0] == PRINTED else None)
 figure.draw([panel_against_rows(case, letter, results[case], ("nystrom", "rff-nystrom"))
-             for case, letter in zip(CASES, "egeg")])
+             for case, letter in zip(CASES, "egegegeg")])
 figure.finish()

@@ -30,7 +30,7 @@ def one(job):
 jobs = [(case, t) for case in CASES for t in (*UPDATES, None)]
 values = dict(zip(jobs, figure.map(one, jobs)))
 panels = []
-for case, letter in zip(CASES, "abab"):
+for case, letter in zip(CASES, "abababab"):
     norm, limits = figure.baseline(*case), values[case, None]["rff-power"]
     gaps = {t: {"power": [1 - v / norm for v in values[case, t]["power"]],
                 "rff-power": [1 - v / limit for v, limit in zip(values[case, t]["rff-power"], limits)]}

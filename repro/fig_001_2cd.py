@@ -26,7 +26,7 @@ jobs = [(case, q, FIVE) for case in CASES for q in FEATURES]
 jobs += [((MINMAX, CRIME), q, CONVERGED) for q in FEATURES]  # on Wine five updates are enough (2ab)
 values = dict(zip(jobs, figure.map(one, jobs)))
 panels = []
-for case, letter in zip(CASES, "cdcd"):
+for case, letter in zip(CASES, "cdcdcdcd"):
     setting, data = case
     norm = figure.baseline(*case)
     five = [values[case, q, FIVE] for q in FEATURES]

@@ -31,7 +31,7 @@ jobs = [(case, r, FIRST) for case in CASES for r in RATIOS]
 jobs += [(case, r, RANDOM) for case in CASES if case[0] == MINMAX for r in RATIOS[:4]]
 values = dict(zip(jobs, figure.map(one, jobs)))
 panels = []
-for case, letter in zip(CASES, "efef"):
+for case, letter in zip(CASES, "efefefef"):
     setting, data = case
     norm = figure.baseline(*case)
     first = {m: [values[case, r, FIRST][m] for r in RATIOS] for m in METHODS}
