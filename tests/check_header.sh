@@ -25,7 +25,8 @@ echo 'int x = ({ 1; });' >>alone.c
 for file in $(grep -rl --include='*.c' KSPEC_PORTABLE "$source/src" "$source/cli"); do
     case $file in */cli/*) system=_GNU_SOURCE ;; *) system=_POSIX_C_SOURCE=200809L ;; esac
     gcc -std=c11 -Wall -Wextra -Wno-missing-field-initializers -Werror -fsyntax-only -D$system \
-        -DKSPEC_PORTABLE '-DKSPEC_LIBEXECDIR="/x"' -I"$source/include" -I"$source/src" -I"$source/cli" "$file" ||
+        -DKSPEC_PORTABLE '-DKSPEC_LIBEXECDIR="/x"' \
+        -I"$source/include" -I"$source/src" -I"$source/cli" "$file" ||
         failed "$file does not compile without Linux"
 done
 
