@@ -1,6 +1,7 @@
 /*
- * Files that belong to this program: what it runs or loads at run time. They are looked for near it, by
- * absolute paths only, and taken only where they are as trustworthy as what runs already.
+ * Finds the files that belong to this program: the programs it runs and the libraries it loads at run time.
+ * The search uses absolute paths near the program only, and accepts a file only if it is as trustworthy as
+ * the code that already runs.
  */
 #pragma once
 
@@ -9,20 +10,26 @@
 typedef enum { KS_FOUND, KS_ABSENT, KS_STRANGE } ks_finding;
 
 /*
- * Is there a regular file at this absolute path that may be read (run: executed)? STRANGE: it belongs neither
- * to root nor to this user nor to the owner of the file `owner` (or NULL), or everybody can write to it.
+ * Is this absolute path a regular file that may be read (run: executed)? STRANGE: the file belongs neither to
+ * root, nor to this user, nor to the owner of the file `owner` (or NULL), or everybody can write to it.
  */
 ks_finding ks_beside_look(const char *path, int run, const char *owner);
 
-/* The file that this library was loaded from, or NULL: a relative name means another one after a chdir(). */
+/*
+ * The absolute path of the file that this library was loaded from. NULL if the loader knows a relative path
+ * only, which would name another file after a chdir().
+ */
 const char *ks_beside_own(void);
 
 /*
- * Looks for `name` in the directories of the running program and of this library, and in those that `subs`
- * (ends with NULL) names below them, such as "../libexec/". What was found, with its path; a STRANGE file is
- * passed over where there is another, and its path is given where there is not.
+ * Looks for `name` in the directories of the running program and of this library, and in the directories that
+ * `subs` (ends with NULL) names relative to them, such as "../libexec/". Returns the kind of file found and
+ * writes its path. A STRANGE file is reported only if no other one is found.
  */
 ks_finding ks_beside_find(const char *name, const char *const *subs, int run, char path[PATH_MAX]);
 
-/* The same of a plugin: near, in the directory of libraries beside it, or where it was to be installed */
+/*
+ * The same for a plugin: looks near the program, in the directory of libraries next to it, and in the
+ * installation directory
+ */
 ks_finding ks_beside_plugin(const char *name, char path[PATH_MAX]);

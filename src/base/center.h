@@ -1,9 +1,12 @@
-/* The option `center` of every call. DEFAULT is resolved first; where it is not, nothing is centred. */
+/*
+ * The option `center` of every call. A call first replaces DEFAULT by its usual value; an unreplaced DEFAULT
+ * means no centring.
+ */
 #pragma once
 
 #include "base/error.h"
 
-/* Puts `usual` in the place of DEFAULT. */
+/* Replaces DEFAULT by `usual`. */
 static inline kspec_status ks_center_resolve(kspec_center *center, kspec_center usual, kspec_error *err) {
     if (*center < KSPEC_CENTER_DEFAULT || *center > KSPEC_CENTER_BOTH)
         return ks_fail(err, KSPEC_E_ARG, "unknown center %d", (int)*center);

@@ -1,6 +1,6 @@
 /*
- * Seconds since some fixed point: of the wall clock, for the `seconds` field of results, and of the calling
- * thread's own time on a processor, for rates.
+ * Seconds since some fixed point. The wall clock fills the `seconds` field of results; the CPU time of the
+ * calling thread gives rates.
  */
 #pragma once
 

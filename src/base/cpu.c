@@ -30,8 +30,8 @@ ks_isa ks_isa_best(void) {
 }
 
 /*
- * What KSPEC_ISA says; a setting that cannot be followed is kept as `refusal`, which every computation
- * reports.
+ * The choice that KSPEC_ISA makes. If it cannot be followed, `refusal` keeps the reason, and every
+ * computation reports it.
  */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static ks_isa chosen;

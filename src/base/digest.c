@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* an odd factor and a shift: what one word changes reaches all bits within two words */
+/* An odd factor and a shift: a change in one word reaches all bits within two words */
 static uint64_t mix(uint64_t h, uint64_t w) {
     h = (h ^ w) * UINT64_C(0xd6e8feb86659fd93);
     return h ^ (h >> 32);

@@ -1,4 +1,4 @@
-/* Every doubt that a result can carry: its name, how grave it is, and its sentence. */
+/* The table of all doubts that a result can carry: name, severity and sentence of each. */
 #include "base/doubt.h"
 
 #include "base/error.h"
@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * In a sentence {name} is a number of four digits, {name:2} one of two, or more until it differs from others,
- * {name:%} a percentage, and {what} the doubt's word. A count is written for many things ("{rows} rows are");
- * the text says "1 row is".
+ * Placeholders in a sentence: {name} prints a number with four digits; {name:2} prints two digits, or as many
+ * as tell it from the doubt's other numbers; {name:%} prints a percentage; {what} prints the doubt's word.
+ * Sentences are written in the plural ("{rows} rows are"); the text says "1 row is".
  */
 typedef struct {
     kspec_severity severity;
@@ -373,7 +373,7 @@ static void put(sink *to, const char *text, size_t n) {
     to->at += n, to->left -= n;
 }
 
-/* Does another number of the doubt look the same with so many digits? */
+/* Would another number of the doubt look the same with so many digits? */
 static int alike(const kspec_doubt *d, double v, int digits) {
     char text[40], other[40];
     int same = 0;
@@ -385,7 +385,7 @@ static int alike(const kspec_doubt *d, double v, int digits) {
     return same;
 }
 
-/* A percentage that is 100% only where it is all */
+/* A percentage; it prints 100% only if the fraction is exactly 1 */
 static void put_share(char *text, size_t size, double v) {
     int digits = v < 0.01 && v > 0 ? 2 : 0;
     ks_print(text, size, "%.*f%%", digits, 100 * v);
@@ -394,7 +394,7 @@ static void put_share(char *text, size_t size, double v) {
     if (v < 1 && strncmp(text, "100", 3) == 0) ks_print(text, size, "nearly all");
 }
 
-/* What stands for {name}, {name:2} or {name:%} */
+/* Prints the value of {name}, {name:2} or {name:%} */
 static void put_value(sink *to, const kspec_doubt *d, const char *field, size_t length) {
     size_t name = strcspn(field, ":}");
     const char how = name < length ? field[name + 1] : '4';

@@ -1,34 +1,37 @@
-/* Doubts: one table of what the library may doubt (doubt.c), and how a result gets its list. */
+/*
+ * Doubts are the warnings and notes of a result: doubt.c holds one table of all of them, and these calls fill
+ * a result's list.
+ */
 #pragma once
 
 #include "base/memory.h"
 #include "kspec/doubt.h"
 
-/* The list of a result, and the memory that it comes from. */
+/* The list of one result, and the arena that holds it. */
 typedef struct {
     ks_arena *arena;
     size_t *count;
     kspec_doubt ***list;
 } ks_doubts;
 
-/* That of a result made by ks_result_new(), which has the fields doubt_count and doubts. */
+/* The list of a result that ks_result_new() created and that has the fields doubt_count and doubts. */
 #define KS_DOUBTS(r) ((ks_doubts){ks_result_arena(r), &(r)->doubt_count, &(r)->doubts})
 
 /*
- * Adds a doubt. `where` and `what` are copied, and may be NULL; then come as many numbers as the table has
- * names for. Without memory arena->failed is set, which the caller looks at once, at the end.
+ * Adds a doubt. The list copies `where` and `what`, which may be NULL; as many numbers follow as the table
+ * has names for. If memory is out, this sets arena->failed, which the caller checks once, at the end.
  */
 #define ks_doubt(to, code, where, what, ...) \
     ks_doubt_add(to, code, where, what, (const double[4]){__VA_ARGS__})
 void ks_doubt_add(ks_doubts to, kspec_doubt_code code, const char *where, const char *what,
                   const double *values);
 
-/* Of the doubt that was added last: it is a note, whatever the table says; its option's value is this. */
+/* Turns the doubt that was added last into a note, regardless of the table, with this value of its option. */
 void ks_doubt_lower(ks_doubts to);
 void ks_doubt_set(ks_doubts to, const char *setting);
 
-/* Adds the note that `what` was left out to save time; the option with this setting computes it. */
+/* Adds the note that the library skipped `what` to save time; the option with this setting computes it. */
 void ks_doubt_left_out(ks_doubts to, const char *what, const char *option, const char *setting);
 
-/* Adds a doubt of another result. */
+/* Adds a copy of another result's doubt. */
 void ks_doubt_copy(ks_doubts to, const kspec_doubt *d);

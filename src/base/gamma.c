@@ -13,7 +13,10 @@ long double ks_lgammal(long double x) {
     return lgammal_r(x, &sign);
 }
 
-/* P(a,x) by its series below a + 1; Q(a,x) by its continued fraction (Lentz) above, where each is fast */
+/*
+ * P(a,x) by its series below a + 1, and Q(a,x) by its continued fraction (Lentz) above: each converges fast
+ * on its side
+ */
 double ks_gamma_tail(double a, double x) {
     enum { STEPS = 100000 };
     const double tiny = 1e-300, close = 1e-15;
@@ -37,7 +40,7 @@ double ks_gamma_tail(double a, double x) {
     return front * f;
 }
 
-/* (G - a) / sqrt(a) has skewness 2 / sqrt(a). Of negative skewness it is the mirror image. */
+/* (G - a) / sqrt(a) has skewness 2 / sqrt(a). For a negative skewness take the mirror image. */
 double ks_skewed_tail(double skewness, double x) {
     const double straight = 1e-3, a = 4 / (skewness * skewness),
                  at = fabs(a + copysign(sqrt(a), skewness) * x);

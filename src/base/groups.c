@@ -31,7 +31,10 @@ kspec_status ks_groups_make(ks_groups *g, const uint64_t *labels, size_t n, cons
     }
     for (size_t i = 0; i < n; i++) list[i] = (labelled){labels[i], i};
     qsort(list, n, sizeof *list, by_label);
-    /* of[i] becomes the first with i's label, then, in order of appearance, its group's number */
+    /*
+     * First of[i] becomes the index of the first row with i's label, then its group's number in order of
+     * appearance
+     */
     for (size_t i = 0, first = 0; i < n; i++) {
         if (i == 0 || list[i].label != list[i - 1].label) first = list[i].at;
         g->of[list[i].at] = first;
@@ -46,7 +49,7 @@ kspec_status ks_groups_make(ks_groups *g, const uint64_t *labels, size_t n, cons
         return ks_fail(err, KSPEC_E_ARG, "all %zu %ss have one label: at least 2 groups are needed", n, what);
     if (g->count == n) g->of = NULL;
     for (size_t k = 0; k < g->count; k++) g->start[k + 1] += g->start[k];
-    /* start[k] moves to the end of group k while its members are listed, and back */
+    /* start[k] moves to the end of group k while the loop lists the members, and back */
     for (size_t i = 0; i < n && g->of; i++) g->member[g->start[g->of[i]]++] = i;
     for (size_t k = g->count; k > 0 && g->of; k--) g->start[k] = g->start[k - 1];
     g->start[0] = 0;

@@ -1,6 +1,6 @@
 /*
- * Dependent groups of rows or columns: which group each belongs to, the order in which they are taken, and
- * how many sets of n there are with no two of one group.
+ * Dependent groups of rows or columns: the group of each row, the order in which a computation takes them,
+ * and the number of sets of n rows from n different groups.
  */
 #pragma once
 
@@ -11,15 +11,16 @@
 /* One side of the matrix: n rows (or columns) in `count` groups, numbered in order of first appearance. */
 typedef struct {
     size_t n, count;
-    /* the group of each; NULL, like the others, where each is a group of its own, and count = n */
+    /* the group of each row; NULL, like the other lists, if every row is a group of one and count = n */
     size_t *of;
     /* the members of group k, in order: member[start[k]] ... member[start[k+1] - 1] */
     size_t *start, *member;
 } ks_groups;
 
 /*
- * From n labels, of which only equality matters; NULL: none. Labels that all differ are no groups. At least
- * two groups are needed. `what` is "row" or "column". The lists are in the arena.
+ * Builds the groups from n labels, comparing them for equality only; NULL: no groups. Labels that all differ
+ * give no groups either. There must be at least two groups. `what` is "row" or "column". The arena holds the
+ * lists.
  */
 kspec_status ks_groups_make(ks_groups *g, const uint64_t *labels, size_t n, const char *what, ks_arena *arena,
                             kspec_error *err);
@@ -29,7 +30,7 @@ static inline size_t ks_group_size(const ks_groups *g, size_t k) {
     return g->of ? g->start[k + 1] - g->start[k] : 1;
 }
 
-/* Are all groups as large? */
+/* Do all groups have the same size? */
 static inline int ks_groups_even(const ks_groups *g) {
     for (size_t k = 1; k < g->count; k++)
         if (ks_group_size(g, k) != ks_group_size(g, 0)) return 0;
@@ -37,8 +38,8 @@ static inline int ks_groups_even(const ks_groups *g) {
 }
 
 /*
- * An order of the rows in which each group stands together: row place[i] of the matrix comes i-th, and the
- * k-th group is number group[k] and begins at first[k]; first[count] = n.
+ * An order of the rows in which each group is contiguous: row place[i] of the matrix comes i-th, and the k-th
+ * group is number group[k] and begins at first[k]; first[count] = n.
  */
 typedef struct {
     size_t *place, *group, *first;
@@ -57,7 +58,8 @@ ks_wide ks_wide_of(double x);
 ks_wide ks_wide_times(ks_wide a, ks_wide b);
 
 /*
- * The elementary symmetric polynomials e_0 ... e_nmax of the sizes of `count` groups, which begin at
- * first[k], but for number `without` (SIZE_MAX: none): how many sets of n have no two of one group.
+ * The elementary symmetric polynomials e_0 ... e_nmax of the sizes of `count` groups. Group k begins at
+ * first[k]; group `without` is left out (SIZE_MAX: none). e_n counts the sets of n rows from n different
+ * groups.
  */
 void ks_group_counts(const size_t *first, size_t count, size_t without, int nmax, ks_wide *e);

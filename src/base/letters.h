@@ -1,12 +1,12 @@
 /*
- * Text from outside, made fit for a terminal: UTF-8 without control characters, those of C1 included (U+0080
- * to U+009F, which a terminal may obey as it does escape sequences).
+ * Makes text from outside safe for a terminal: UTF-8 without control characters, including the C1 controls
+ * (U+0080 to U+009F), which a terminal may obey like escape sequences.
  */
 #pragma once
 
 #include <stddef.h>
 
-/* The length of the UTF-8 character at s, of which `left` bytes are there; 0 where it is not one. */
+/* The length of the UTF-8 character at s, given `left` remaining bytes; 0 if the bytes are not UTF-8. */
 static inline size_t ks_letter(const void *text, size_t left) {
     const unsigned char *s = text;
     size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
@@ -25,7 +25,10 @@ static inline int ks_is_control(const void *text, size_t n) {
     return n == 1 ? s[0] < 0x20 || s[0] == 0x7f : n == 2 && s[0] == 0xc2 && s[1] < 0xa0;
 }
 
-/* Copies n bytes from `from` to `to`, which may be the same: '?' for each that is no part of a letter. */
+/*
+ * Copies n bytes from `from` to `to`, which may be the same, and writes '?' for each byte that belongs to no
+ * letter.
+ */
 static inline void ks_copy_printable(char *to, const void *from, size_t n) {
     const unsigned char *s = from;
     for (size_t i = 0; i < n;) {

@@ -11,7 +11,9 @@ enum { PATH = 4096, LINE = 512 };
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* The number behind `key` at the start of a line of a file; NULL key: the file's first number. 0: no such. */
+/*
+ * The number after `key` at the start of a line of a file; NULL key: the file's first number. 0: not found.
+ */
 static int read_number(const char *root, const char *folder, const char *file, const char *key,
                        size_t *value) {
     char name[PATH], line[LINE];
@@ -29,9 +31,9 @@ static int read_number(const char *root, const char *folder, const char *file, c
 }
 
 /*
- * What one control group leaves: its limit less its use, where files that could be dropped do not count as
- * used. "max", the absence of a limit, is not a number and leaves everything; so does version 1's
- * near-infinity.
+ * The memory that one control group still allows: its limit minus its use, not counting cached files that the
+ * kernel can drop. "max", the absence of a limit, is not a number and allows everything; so does the
+ * near-infinite value of version 1.
  */
 static size_t group_leaves(const char *root, const char *folder, const char *limit, const char *usage,
                            const char *reclaimable) {
@@ -43,7 +45,7 @@ static size_t group_leaves(const char *root, const char *folder, const char *lim
     return most > used ? most - used : 0;
 }
 
-/* The group at base/group and all above it. */
+/* The group at base/group and all its ancestors. */
 static size_t groups_leave(const char *root, const char *base, const char *group, const char *limit,
                            const char *usage, const char *reclaimable) {
     char folder[PATH];
@@ -80,7 +82,10 @@ static size_t control_groups(const char *root) {
     return leaves;
 }
 
-/* What a resource limit leaves; `key` names the line of /proc/self/status that says how much is in use. */
+/*
+ * The memory that a resource limit still allows; `key` names the line of /proc/self/status with the present
+ * use.
+ */
 static size_t resource_leaves(const char *root, int resource, const char *key) {
     struct rlimit limit;
     size_t used = 0;
@@ -93,7 +98,7 @@ size_t ks_limits_available(const char *root) {
     size_t kib, bytes = SIZE_MAX;
     if (read_number(root, "/proc", "meminfo", "MemAvailable:", &kib))
         bytes = ks_size(kib, 1024);
-    else if (!*root && sysconf(_SC_PHYS_PAGES) > 0) /* not Linux: what there is, in use or not */
+    else if (!*root && sysconf(_SC_PHYS_PAGES) > 0) /* not Linux: all physical memory, used or not */
         bytes = ks_size((size_t)sysconf(_SC_PHYS_PAGES), (size_t)sysconf(_SC_PAGESIZE));
     bytes = least(bytes, control_groups(root));
     bytes = least(bytes, resource_leaves(root, RLIMIT_AS, "VmSize:"));

@@ -1,11 +1,14 @@
-/* How much memory this process may still take: what the machine has, less what limits forbid. */
+/*
+ * How much memory this process may still allocate: the machine's free memory, reduced by the limits set for
+ * the process.
+ */
 #pragma once
 
 #include <stddef.h>
 
 /*
- * The least of: MemAvailable; what the control groups of this process (version 1 or 2, every ancestor) leave;
- * what RLIMIT_AS and RLIMIT_DATA leave. SIZE_MAX where nothing is known. Files are read below `root`, which
- * is "" but in tests.
+ * The smallest of: MemAvailable; the rest that the control groups of this process (version 1 or 2, every
+ * ancestor) allow; the rest that RLIMIT_AS and RLIMIT_DATA allow. SIZE_MAX if none of them is known. `root`
+ * is a prefix of all paths; it is "" except in tests.
  */
 size_t ks_limits_available(const char *root);

@@ -1,4 +1,7 @@
-/* Strided views of matrices: one entry, and the one dense copy that every room takes of its input. */
+/*
+ * Strided views of matrices: access to one entry, and the one dense copy of its input that every computation
+ * makes.
+ */
 #pragma once
 
 #include "kspec/base.h"
@@ -9,19 +12,18 @@ static inline double ks_at(const kspec_matrix *m, size_t i, size_t j) {
 }
 
 /*
- * KSPEC_E_ARG unless m is a matrix at all: not NULL, at least 1 x 1, with data. `what` names it: "the
- * matrix".
+ * KSPEC_E_ARG unless m is a valid matrix: not NULL, at least 1 x 1, with data. `what` names it: "the matrix".
  */
 kspec_status ks_matrix_check(const kspec_matrix *m, const char *what, kspec_error *err);
 
 /*
  * Copies rows first ... first+count-1 of m to `out` (count x cols, row-major, dense). Every entry must be
- * finite: else KSPEC_E_DATA, "WHAT: row 3, column 0 (from 0) is NaN".
+ * finite; otherwise KSPEC_E_DATA, "WHAT: row 3, column 0 (from 0) is NaN".
  */
 kspec_status ks_matrix_copy(const kspec_matrix *m, size_t first, size_t count, const char *what, double *out,
                             kspec_error *err);
 
-/* The same check without a copy. */
+/* The same check, without the copy. */
 kspec_status ks_matrix_finite(const kspec_matrix *m, const char *what, kspec_error *err);
 
 /* A view of a dense row-major array. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A large block is made of pages of 2 MB where the system has them: it is touched in fewer steps. */
+/* Large blocks use pages of 2 MB if the system has them, because fewer page faults then occur. */
 enum { PAGE = 2 << 20, LARGE = 2 * PAGE };
 
 static void *default_alloc(void *ctx, size_t size, size_t align) {
@@ -18,7 +18,7 @@ static void *default_alloc(void *ctx, size_t size, size_t align) {
     if (size > SIZE_MAX - align) return NULL;
     void *p = aligned_alloc(align, (size + align - 1) / align * align); /* C11 wants a multiple of align */
 #ifdef MADV_HUGEPAGE
-    if (p && size >= LARGE) madvise(p, size / PAGE * PAGE, MADV_HUGEPAGE); /* advice: it may not be taken */
+    if (p && size >= LARGE) madvise(p, size / PAGE * PAGE, MADV_HUGEPAGE); /* advice only */
 #endif
     return p;
 }
@@ -54,7 +54,7 @@ size_t ks_memory_available(void) { return ks_limits_available(""); }
 
 size_t ks_memory_for(size_t bytes) { return bytes <= (size_t)1 << 20 ? SIZE_MAX : ks_memory_available(); }
 
-/* Each arena allocation is a block of its own with a header in front: the blocks are few and large. */
+/* Each arena allocation is a separate block with a header in front: the blocks are few and large. */
 struct ks_arena_block {
     ks_arena_block *next;
     char pad[KS_ALIGN - sizeof(void *)];

@@ -1,6 +1,6 @@
 /*
- * Memory. Everything the library holds comes from here, so that a test can make any allocation fail.
- * Sizes are products that may overflow; ks_size() multiplies them and saturates at SIZE_MAX, which no
+ * Memory allocation. The whole library allocates through these calls, so that a test can make any allocation
+ * fail. Sizes are products that may overflow; ks_size() multiplies them and saturates at SIZE_MAX, which no
  * allocation can satisfy.
  */
 #pragma once
@@ -21,33 +21,36 @@ static inline size_t ks_size_add(size_t a, size_t b) {
 }
 
 /*
- * count * size bytes aligned to KS_ALIGN; NULL when there is not enough memory or the product overflows.
- * Never NULL for zero bytes.
+ * count * size bytes aligned to KS_ALIGN; NULL if memory is out or the product overflows. Never NULL for zero
+ * bytes.
  */
 void *ks_alloc(size_t count, size_t size);
 void *ks_zalloc(size_t count, size_t size); /* the same, zeroed */
 void ks_free(void *ptr);                    /* NULL is allowed */
 
 /*
- * Bytes of memory that are free now, without pushing anything else out, or SIZE_MAX where the system does
- * not say. An allocation beyond it may well succeed and the process be killed later: a computation that knows
- * what it needs asks first.
+ * Bytes of free memory that the system can give without swapping or dropping anything; SIZE_MAX if unknown. A
+ * larger allocation may well succeed and the system may kill the process later: a computation that knows its
+ * need checks before it starts.
  */
 size_t ks_memory_available(void);
 
-/* The same for who wants `bytes`: SIZE_MAX up to a megabyte, which is not worth asking the system for. */
+/*
+ * The same for a caller who needs `bytes`: SIZE_MAX up to a megabyte, which is not worth asking the system
+ * about.
+ */
 size_t ks_memory_for(size_t bytes);
 
 /*
- * An arena: scratch memory of one computation, freed all at once. Zero-initialise it. Once an allocation has
- * failed, `failed` holds the bytes wanted and every later one fails too, so that a function can make all its
- * allocations and check once.
+ * An arena: scratch memory of one computation, freed all at once. Zero-initialise it. After an allocation
+ * fails, `failed` holds the bytes that it wanted and every later one fails too, so that a function can make
+ * all its allocations and check once.
  */
 typedef struct ks_arena_block ks_arena_block;
 typedef struct {
     ks_arena_block *blocks;
     size_t failed;
-    /* that it holds */
+    /* bytes held */
     size_t bytes;
 } ks_arena;
 

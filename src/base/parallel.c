@@ -21,7 +21,7 @@ int kspec_default_threads(void) {
     long n = env ? strtol(env, NULL, 10) : 0;
     if (n <= 0) {
 #ifndef KSPEC_PORTABLE
-        cpu_set_t set; /* those that this process may use */
+        cpu_set_t set; /* the processors that this process may use */
         n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 #else
         n = sysconf(_SC_NPROCESSORS_ONLN);
@@ -63,18 +63,21 @@ typedef struct {
     const ks_run *run;
     const ks_steps *s;
     void *ctx;
-    /* the next chunk of this step to hand out, of how many */
+    /* the next chunk of this step to hand out, and the number of chunks */
     atomic_size_t next;
     size_t nchunks;
     /* set by a failure or a cancellation */
     atomic_bool stop;
-    /* at the end of a step: the step that all are at, who has come to its end, of how many */
+    /*
+     * for the end of a step: the current step, the number of workers that have finished it, and of all
+     * workers
+     */
     atomic_size_t step;
     atomic_int come, workers;
-    /* guards the three below, and sleeping until `step` changes */
+    /* guards the three fields below, and the sleep until `step` changes */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    /* the lowest chunk that failed, and how */
+    /* the lowest chunk that failed, and its error */
     size_t failed_chunk;
     kspec_error failure;
 } loop;
@@ -94,7 +97,7 @@ static void fail(loop *l, size_t chunk, kspec_status st, const char *message) {
     atomic_store(&l->stop, 1);
 }
 
-/* Waits until the others are done with the step, too; the next one */
+/* Waits until the other workers have finished the step; returns the next step */
 static size_t synchronise(loop *l, size_t step) {
     enum { PATIENCE = 200 };
     size_t next = step + 1;
@@ -121,7 +124,7 @@ static size_t synchronise(loop *l, size_t step) {
     return atomic_load(&l->step);
 }
 
-/* What is left of a step */
+/* The remaining chunks of a step */
 static void make(loop *l, size_t step, const ks_worker *worker) {
     while (!atomic_load(&l->stop)) {
         size_t chunk = atomic_fetch_add(&l->next, 1);
@@ -160,7 +163,7 @@ kspec_status ks_parallel_steps(const ks_run *run, const ks_steps *s, void *ctx, 
     pthread_t thread[MAX_THREADS];
     seat seats[MAX_THREADS] = {{&l, 0}};
     for (int w = 1; w < workers; w++) seats[w] = (seat){&l, w};
-    /* fewer threads than asked for are not a failure: the chunks get done all the same, to the same bits */
+    /* Fewer threads than requested are not a failure: the others compute all chunks, with the same bits */
     while (started < workers - 1 && started < ks_threads_most &&
            pthread_create(&thread[started], NULL, work, &seats[started + 1]) == 0)
         started++;

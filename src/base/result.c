@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The arena stands before the struct. */
+/* The arena lies in front of the struct. */
 enum { HEAD = KS_ALIGN };
 _Static_assert(sizeof(ks_arena) <= HEAD, "the arena must fit in front of the struct");
 

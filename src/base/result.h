@@ -1,30 +1,30 @@
 /*
- * Results that the library makes: a zeroed struct with an arena of its own, from which all its arrays come,
- * so that one call frees everything. The caller sees the struct alone.
+ * Results of public calls: a zeroed struct with a private arena for all its arrays, so that one call frees
+ * everything. The caller sees the struct only.
  */
 #pragma once
 
 #include "base/clock.h"
 #include "base/memory.h"
 
-/* A zeroed struct of `size` bytes; NULL when memory is out. */
+/* A zeroed struct of `size` bytes; NULL if memory is out. */
 void *ks_result_new(size_t size);
 
-/* Where its arrays come from. */
+/* The arena that holds the arrays of a result. */
 ks_arena *ks_result_arena(void *result);
 
-/* Frees it and its arrays; NULL is allowed. */
+/* Frees a result and its arrays; NULL is allowed. */
 void ks_result_free(void *result);
 
 /*
- * A list as results have them: `count` pointers to zeroed structs of `size` bytes, so that these can grow
- * without breaking compiled programs. NULL when memory is out.
+ * A list inside a result: `count` pointers to zeroed structs of `size` bytes, so that the structs can grow
+ * without breaking compiled programs. NULL if memory is out.
  */
 void *ks_arena_list(ks_arena *a, size_t count, size_t size);
 
 /*
- * Ends a public call that began with ks_begin() at `start`: frees the result after a failure, else sets its
- * seconds and hands it over; returns st.
+ * Ends a public call that began with ks_begin() at `start`: after a failure it frees the result, otherwise it
+ * sets the seconds and hands the result over. Returns st.
  */
 #define ks_end(st, result, start, out)     \
     ((st) ? (ks_result_free(result), (st)) \

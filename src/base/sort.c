@@ -12,7 +12,7 @@ static int descending(const void *a, const void *b) { return ascending(b, a); }
 void ks_sort_ascending(double *x, size_t count) { qsort(x, count, sizeof *x, ascending); }
 void ks_sort_descending(double *x, size_t count) { qsort(x, count, sizeof *x, descending); }
 
-/* Lists that need an order are short (values of lambda): insertion, which is stable and needs no memory. */
+/* Lists that need an order are short (values of lambda): insertion sort is stable and needs no memory. */
 void ks_order_descending(const double *x, size_t count, size_t *order) {
     for (size_t k = 0; k < count; k++) {
         size_t at = k;

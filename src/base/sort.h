@@ -1,4 +1,4 @@
-/* Sorting doubles. NaN must not be among them. */
+/* Sorting doubles. The lists must not contain NaN. */
 #pragma once
 
 #include <stddef.h>
@@ -6,5 +6,5 @@
 void ks_sort_ascending(double *x, size_t count);
 void ks_sort_descending(double *x, size_t count);
 
-/* order[k] = the place of the k-th largest of x; of equals, the first comes first. */
+/* order[k] = the index of the k-th largest of x; equal values keep their order. */
 void ks_order_descending(const double *x, size_t count, size_t *order);

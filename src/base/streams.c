@@ -3,7 +3,10 @@
 #define TERA            ((uint64_t)1 << 40)
 #define HUNDRED_MILLION ((uint64_t)100000000)
 
-/* The first stream and how many: generate's never change, since files made by it are compared with. */
+/*
+ * First stream and number of streams of each use. The ranges of generate never change, because reference
+ * files depend on them.
+ */
 /* clang-format off */
 const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT] = {
     [KS_STREAM_INPUTS]        = {1, 1},

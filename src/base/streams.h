@@ -1,8 +1,8 @@
 /*
  * The registry of random streams. Every use of random numbers in the library owns a range of streams, so that
- * no two uses draw the same numbers from one seed: data made with --seed 7 and draws made with --seed 7 are
- * independent. The table is in streams.c; tests/unit/test_streams.c checks that no two ranges overlap, and
- * tests/check_includes.sh that no number is drawn from a stream that does not come from ks_stream().
+ * no two uses draw the same numbers from one seed: data generated with --seed 7 and draws with --seed 7 are
+ * independent. The table is in streams.c. tests/unit/test_streams.c checks that no two ranges overlap, and
+ * tests/check_includes.sh checks that every stream in use comes from ks_stream().
  */
 #pragma once
 
@@ -31,23 +31,21 @@ typedef enum {
     KS_STREAM_DRAWS,
     KS_STREAM_GROUPS,
     /*
-     * features: frequencies and phases of draw k, and what scales its frequencies; the rows of which a median
-     * distance is taken
+     * features: frequencies and phases of draw k, and factors that scale its frequencies; rows for a median
+     * distance
      */
     KS_STREAM_FREQUENCIES,
     KS_STREAM_SCALES,
     KS_STREAM_TURNS,
     KS_STREAM_MEDIAN,
-    /*
-     * norm, draw k: sampled rows, the vector that an iteration starts with, orders of the debiased estimate
-     */
+    /* norm, draw k: sampled rows; start vector of an iteration; orders of the debiased estimate */
     KS_STREAM_SAMPLE,
     KS_STREAM_START,
     KS_STREAM_FEATURE_ORDER,
     /*
-     * ridge: W of draw k, its phases, and what scales its columns; noise added to the test rows; split k of
-     * the rows (0: into training and test rows, 1: which test rows are used, from 2: those that a
-     * recommendation averages over); outputs of which classes are read
+     * ridge: W of draw k, its phases, and factors that scale its columns; noise added to the test rows; split
+     * k of the rows (0: into training and test rows, 1: the test rows in use, from 2: the test rows that a
+     * recommendation averages over); the classes whose outputs are read
      */
     KS_STREAM_RIDGE,
     KS_STREAM_RIDGE_PHASES,
@@ -62,13 +60,13 @@ typedef enum {
     KS_STREAM_WLS_NTK,
     /* dimension: which rows (k = 0) and columns (k = 1) the curve begins with */
     KS_STREAM_CURVE,
-    /* checks: the rows of which all pairs are looked at */
+    /* checks: the rows whose pairs are all compared */
     KS_STREAM_CHECK,
-    /* dimension: the rows from which the null distribution of an alignment is taken */
+    /* dimension: the rows that give the null distribution of an alignment */
     KS_STREAM_PERMUTED,
-    /* blocks: pairs of rows that are compared with those that follow each other */
+    /* blocks: pairs of rows to compare with pairs of consecutive rows */
     KS_STREAM_BLOCKS,
-    /* accumulator: row i of its stream is kept by number i */
+    /* accumulator: row i of its stream is kept according to number i */
     KS_STREAM_RESERVOIR,
     /* learn: see ks_learn_stream() */
     KS_STREAM_LEARN,
@@ -81,7 +79,7 @@ typedef struct {
 
 extern const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT];
 
-/* Stream k of a use. k is taken modulo the length of the range, which no realistic k reaches. */
+/* Stream k of a use. The function reduces k modulo the length of the range, which no realistic k reaches. */
 static inline uint64_t ks_stream(ks_stream_use use, uint64_t k) {
     return ks_stream_ranges[use].first + k % ks_stream_ranges[use].count;
 }

@@ -5,8 +5,8 @@
 #include <math.h>
 
 /*
- * I_x(a,b) with x = nu / (nu + t^2), a = nu/2, b = 1/2: the incomplete beta function, by its continued
- * fraction where that converges fast, otherwise by I_x(a,b) = 1 - I_1-x(b,a).
+ * I_x(a,b) with x = nu / (nu + t^2), a = nu/2, b = 1/2: the incomplete beta function. Its continued fraction
+ * is used where it converges fast, and I_x(a,b) = 1 - I_1-x(b,a) elsewhere.
  */
 static double beta_fraction(double x, double a, double b) {
     enum { STEPS = 500 };
@@ -47,7 +47,7 @@ double ks_student_quantile(double degrees) {
         const double tails = ks_student_tails(t, nu), slope = -2 * unit * pow(1 + t * t / nu, -(nu + 1) / 2),
                      step = log(tails / 0.05) * tails / (slope * t);
         t *= exp(-step);
-        if (fabs(step) < 1e-9) break; /* the next one would be its square */
+        if (fabs(step) < 1e-9) break; /* the next step would be the square of this one */
     }
     return t;
 }

@@ -1,6 +1,6 @@
 /*
- * Numbers of twice the digits: a sum of two doubles, the second below half a unit of the first. An operation
- * is right to about 2^-103 of its operands; products must not overflow.
+ * Numbers with twice the digits of a double: a sum of two doubles, the second below half a unit of the first.
+ * The relative error of an operation is about 2^-103 of its operands; products must not overflow.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /*
- * The bytes of a file, and the array that a format's parser finds in them.
- * Parsers work on memory alone, so that they can be fuzzed.
+ * The bytes of a file, and the array that a format's parser finds in them. Parsers read from memory only, so
+ * that they can be fuzzed.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-/* Bytes of a file: mapped where it is a regular file, read into memory otherwise. */
+/* The bytes of a file: a regular file is mapped, any other input is read into memory. */
 typedef struct {
     const unsigned char *data;
     size_t size;
@@ -17,7 +17,7 @@ typedef struct {
     size_t map_size;
     /* ks_free(heap) unless NULL */
     void *heap;
-    /* of a mapped file: its name, ks_free(path), and what it was when it was opened */
+    /* for a mapped file: its name, freed by ks_free(path), and its state when it was opened */
     char *path;
     struct stat seen;
 } ks_bytes;
@@ -26,11 +26,16 @@ typedef struct {
 kspec_status ks_bytes_open(ks_bytes *b, const char *path, kspec_error *err);
 void ks_bytes_close(ks_bytes *b);
 
-/* Has a mapped file changed since? One that was replaced by another is still there as it was. */
+/*
+ * Has a mapped file changed since it was opened? If another file has taken its name, the mapping still shows
+ * the old one.
+ */
 kspec_status ks_bytes_check(const ks_bytes *b, kspec_error *err);
 
-/* This thread's host: are files read into memory, never mapped? And who is asked while a pipe, or a program
- * that reads, is waited for; whoever waits asks ten times a second. */
+/*
+ * Settings of this thread's host. `copies`: read files into memory and never map them. `waiting`: the
+ * callback to call ten times a second while the library waits for a pipe or for the program that reads HDF5.
+ */
 void ks_bytes_host(int copies, kspec_progress waiting);
 kspec_status ks_bytes_waits(kspec_error *err);
 
@@ -40,33 +45,39 @@ kspec_status ks_bytes_waits(kspec_error *err);
 typedef struct {
     int ndim;
     size_t shape[3];
-    /* in doubles */
+    /* counted in doubles */
     ptrdiff_t stride[3];
     const double *data;
-    /* two columns that are the real and imaginary parts of a complex vector */
+    /* the two columns are the real and imaginary parts of a complex vector */
     int is_complex;
     /* text with a header: shape[1] strings in one allocation, ks_free(col_names); or NULL */
     int has_header;
     /* text: the commas between columns may be decimal commas */
     int decimal_commas;
     char **col_names;
-    /* text, which selects its columns itself: the ones selected, or NULL; and how many the file has */
+    /*
+     * text, whose parser selects columns as it reads: the selected columns, or NULL; and the number of
+     * columns in the file
+     */
     size_t *col_index, file_cols;
-    /* what data points into; nothing for an array that was lent */
+    /* the storage behind data; empty for an array that the caller provides */
     int is_lent;
     ks_bytes storage;
 } ks_array;
 
 void ks_array_free(ks_array *a);
 
-/* A row-major array in fresh memory; the caller fills *data. Checks the product of the shape. */
+/*
+ * A row-major array in fresh memory; the caller fills *data. Checks that the product of the shape does not
+ * overflow.
+ */
 kspec_status ks_array_new(ks_array *a, int ndim, const size_t *shape, double **data, const char *name,
                           kspec_error *err);
 
 /*
- * The parsers. `name` is the input as messages say it. A parser either copies what it needs into fresh memory
- * or, where the bytes can be used in place (npy: little-endian f8, 8-byte aligned), moves *bytes into
- * out->storage and clears *bytes. On failure *out is empty and *bytes still the caller's.
+ * The parsers. `name` is the input's name in messages. If the bytes can be used in place (npy: little-endian
+ * f8, 8-byte aligned), a parser moves *bytes into out->storage and clears *bytes; otherwise it copies the
+ * values into fresh memory. On failure *out is empty and the caller still owns *bytes.
  */
 kspec_status ks_npy_parse(ks_bytes *bytes, const char *name, ks_array *out, kspec_error *err);
 kspec_status ks_npz_parse(ks_bytes *bytes, const char *key, const char *name, ks_array *out,
@@ -76,8 +87,8 @@ kspec_status ks_text_parse(ks_bytes *bytes, const char *select_cols, const char 
                            kspec_error *err);
 
 /*
- * Do the first bytes look like this format? idx may be gzipped; MATLAB v7.3 is HDF5 behind a 512-byte header,
- * mat is v5 to v7. Whatever matches none of them is text.
+ * Do the first bytes look like this format? idx may be gzipped; MATLAB v7.3 is HDF5 behind a 512-byte header;
+ * mat is v5 to v7. A file that matches none of these formats is text.
  */
 int ks_npy_match(const ks_bytes *b);
 int ks_npz_match(const ks_bytes *b);
@@ -85,30 +96,33 @@ int ks_idx_match(const ks_bytes *b);
 int ks_hdf5_match(const ks_bytes *b);
 int ks_mat_match(const ks_bytes *b);
 
-/* Is the program that the next call runs installed? */
+/* Is the program installed that the next call runs? */
 int ks_hdf5_can_read(void);
 
-/* Has the child process read `key` ("" for the only one) of the HDF5 or MATLAB file at path. */
+/* Runs the child process to read `key` ("" for the only array) of the HDF5 or MATLAB file at path. */
 kspec_status ks_hdf5_read(const char *path, const char *key, int matlab, const char *name, ks_array *out,
                           kspec_error *err);
 
 /*
- * Was an array of this name lent to this thread, and is it on a GPU? And the array itself, with a copy of its
- * names: in the host's memory, unless it may stay where it is.
+ * Has the caller given this thread an array with this name, and does it lie on a GPU? The second call returns
+ * the array, with a copy of its names: in host memory, unless it may stay on the GPU.
  */
 int ks_is_borrowed(const char *input);
 int ks_is_on_device(const char *input);
 kspec_status ks_borrowed_read(const char *input, const char *name, int stay, ks_array *out, kspec_error *err);
 
-/* Can the host read HDF5 and MATLAB files (kspec/host.h), and the array `key` of one by the host */
+/*
+ * Can the host itself read HDF5 and MATLAB files (kspec/host.h)? The second call lets the host read the array
+ * `key`.
+ */
 int ks_host_reads_hdf5(void);
 kspec_status ks_host_hdf5(const char *path, const char *key, const char *name, ks_array *out,
                           kspec_error *err);
 
 /*
- * Picks indices from 0 ... n-1: numbers, ranges a-b (inclusive) and a- (to the end), or names where `names`
- * is given, separated by commas. *index is ks_alloc'd. `what` is "row" or "column". Fails with the offending
- * part and the bound.
+ * Picks indices from 0 ... n-1, separated by commas: numbers, inclusive ranges a-b, open ranges a- (to the
+ * end), or names if `names` is given. *index is ks_alloc'd. `what` is "row" or "column". A failure names the
+ * wrong part and the bound.
  */
 kspec_status ks_select_parse(const char *spec, size_t n, char *const *names, const char *what,
                              const char *name, size_t **index, size_t *count, kspec_error *err);

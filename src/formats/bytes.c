@@ -1,4 +1,4 @@
-/* The bytes of a file: a regular file is mapped, anything else (pipe, terminal) is read to its end. */
+/* Reads the bytes of a file: it maps a regular file, and reads anything else (pipe, terminal) to its end. */
 #include "formats/array.h"
 
 #include "base/error.h"
@@ -51,7 +51,7 @@ kspec_status ks_bytes_check(const ks_bytes *b, kspec_error *err) {
     return refuse_changed(ks_display_name(what, b->path), err);
 }
 
-/* Waits until there is something to read, or the end */
+/* Waits until data or the end of the input arrives */
 static kspec_status wait_for(int fd, kspec_error *err) {
     struct pollfd p = {.fd = fd, .events = POLLIN};
     kspec_status st = KSPEC_OK;
@@ -63,7 +63,7 @@ static kspec_status wait_for(int fd, kspec_error *err) {
     return st;
 }
 
-/* Reads to the end into memory that doubles, so that the copies cost no more than the reading. */
+/* Reads to the end into a buffer that doubles, so that all copies together cost no more than the reading. */
 static kspec_status read_all(ks_bytes *b, int fd, const char *what, kspec_error *err) {
     size_t capacity = 1 << 16, size = 0;
     unsigned char *heap = ks_alloc(capacity, 1);
@@ -97,9 +97,9 @@ static kspec_status read_all(ks_bytes *b, int fd, const char *what, kspec_error 
     return KSPEC_OK;
 }
 
-/* Leaves *b empty, and no error, where the file cannot be mapped: the caller then reads it. */
+/* If the file cannot be mapped, *b stays empty, without an error, and the caller reads the file instead. */
 static void map_all(ks_bytes *b, int fd, const char *path, const struct stat *st) {
-    /* a redirected standard input may stand in the middle of its file; /proc files say they have no bytes */
+    /* a redirected standard input may begin in the middle of its file; /proc files report a size of 0 */
     if (never_maps || !S_ISREG(st->st_mode) || st->st_size <= 0 || lseek(fd, 0, SEEK_CUR) != 0) return;
     size_t size = (size_t)st->st_size;
     void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -113,7 +113,7 @@ kspec_status ks_bytes_open(ks_bytes *b, const char *path, kspec_error *err) {
     int standard = strcmp(path, "-") == 0;
     ks_name what;
     ks_display_name(what, path);
-    /* (a FIFO whose writer has yet to come would be waited for in open(), where nobody can be asked) */
+    /* (open() would wait for a FIFO without a writer, and the host could not cancel it) */
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | (waiter.report ? O_NONBLOCK : 0));
     if (fd < 0) return ks_fail(err, KSPEC_E_IO, "cannot open %s: %s", what, strerror(errno));
 

@@ -1,12 +1,12 @@
 /*
- * The answer of the program kspec-hdf5 to the library: one memory file, which the library makes and the
- * program inherits as descriptor KS_CHILD_FD. It holds this header and, KS_CHILD_DATA bytes from the start,
- * the values as native doubles. The program sets `status` last, when everything else is in place.
+ * How the program kspec-hdf5 answers the library: the library creates one memory file, which the program
+ * inherits as descriptor KS_CHILD_FD. The file holds this header and, KS_CHILD_DATA bytes from the start, the
+ * values as native doubles. The program sets `status` last, after everything else.
  *
  *     kspec-hdf5 FILE KEY hdf5|mat        KEY "" asks for the only array
- *     kspec-hdf5 "" "" probe              answers UNFIT with "seccomp" where its sandbox holds, or "none"
+ *     kspec-hdf5 "" "" probe              answers UNFIT with "seccomp" if its sandbox works, or "none"
  *
- * The library checks everything here before it uses it: a damaged file may have misled the program.
+ * The library checks every field before it uses it, because a damaged file may have misled the program.
  */
 #pragma once
 
@@ -20,8 +20,8 @@ enum { KS_CHILD_FD = 3, KS_CHILD_VERSION = 1, KS_CHILD_DATA = 4096 };
 
 enum {
     KS_CHILD_UNFINISHED = 0,
-    KS_CHILD_DONE,  /* ndim, shape and the values are there */
-    KS_CHILD_UNFIT, /* the file, or what was asked of it, cannot be read: see message */
+    KS_CHILD_DONE,  /* ndim, shape and the values are set */
+    KS_CHILD_UNFIT, /* the file or the request cannot be read: see message */
     KS_CHILD_NOMEM  /* the values do not fit in memory: see message */
 };
 

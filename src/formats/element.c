@@ -8,8 +8,10 @@ static inline uint8_t swap8(uint8_t v) { return v; }
 #define swap32 __builtin_bswap32
 #define swap64 __builtin_bswap64
 
-/* A loop over elements of `bits` bits; VALUE makes a double of the integer u that holds them. The loop on
-   swapped bytes is apart, so that both vectorise. */
+/*
+ * A loop over elements of `bits` bits; VALUE turns the integer u that holds an element into a double. Swapped
+ * bytes have a separate loop, so that both loops vectorise.
+ */
 #define CONVERT(name, bits, VALUE)                                                                     \
     static void name(const unsigned char *restrict in, size_t count, int swap, double *restrict out) { \
         uint##bits##_t u;                                                                              \
@@ -39,9 +41,9 @@ static inline double single_of(uint32_t u) {
 }
 
 /*
- * Half precision: sign 1, exponent 5 (bias 15), fraction 10. With the exponent and fraction moved to a
- * double's places the value is 2^(15-1023) times what it should be, subnormals included; but exponent 31
- * (infinity, NaN) must become 2047.
+ * Half precision: sign 1, exponent 5 (bias 15), fraction 10. After a shift of exponent and fraction to a
+ * double's positions, the value is 2^(15-1023) times too small, also for subnormals. Exponent 31 (infinity,
+ * NaN) must become 2047.
  */
 static inline double half_of(uint16_t u) {
     uint64_t magnitude = (uint64_t)(u & 0x7fff) << 42;

@@ -10,7 +10,7 @@ static int begins(const ks_bytes *b, const char *with) {
     return b->size >= strlen(with) && memcmp(b->data, with, strlen(with)) == 0;
 }
 
-/* The name of a zip archive's first member: PyTorch and Excel begin with one of their own. */
+/* The first member of a zip archive tells its origin: PyTorch and Excel each begin with a special name. */
 static int first_member_ends(const ks_bytes *b, const char *with) {
     enum { LOCAL = 30 };
     size_t length = b->size >= LOCAL ? b->data[26] | (size_t)b->data[27] << 8 : 0, n = strlen(with);
@@ -22,7 +22,7 @@ const char *ks_foreign(const ks_bytes *b) {
     if (begins(b, "ARROW1")) return "an Arrow (Feather) file";
     if (begins(b, "PK\3\4") && first_member_ends(b, "/data.pkl")) return "a PyTorch file";
     if (begins(b, "PK\3\4") && first_member_ends(b, "[Content_Types].xml")) return "an Excel file";
-    /* protocol 2 to 5, and the end of the program that a pickle is */
+    /* protocol 2 to 5, and the STOP opcode that ends every pickle */
     if (b->size > 2 && b->data[0] == 0x80 && b->data[1] >= 2 && b->data[1] <= 5 &&
         memchr(b->data, '.', b->size))
         return "a Python pickle";

@@ -1,13 +1,13 @@
-/* Files of other programs that the tool does not read, so that a message can say what they are. */
+/* Recognises files of other programs that kspec does not read, so that a message can name their format. */
 #pragma once
 
 #include "formats/array.h"
 
-/* "a Parquet file", by its first bytes; NULL where it is none that is known */
+/* "a Parquet file", recognised by the first bytes; NULL if the format is unknown */
 const char *ks_foreign(const ks_bytes *b);
 
-/* The same of a folder: "a Zarr store" */
+/* The same for a folder: "a Zarr store" */
 const char *ks_foreign_folder(const char *path);
 
-/* The message */
+/* Fails with the message about such a file */
 kspec_status ks_foreign_refuse(const char *kind, const char *name, kspec_error *err);

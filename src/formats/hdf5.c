@@ -1,7 +1,7 @@
 /*
- * HDF5 and MATLAB files are parsed by a separate program, kspec-hdf5, because the libraries for them crash on
- * damaged files. It inherits a memory file, fills it and ends; the library then maps that file. A crash, a
- * hang or a wrong answer of the program is an error message here, and nothing else. See formats/child.h.
+ * Reads HDF5 and MATLAB files through a separate program, kspec-hdf5, because their libraries crash on
+ * damaged files. The program inherits a memory file, fills it and ends; the library then maps that file. If
+ * the program crashes, hangs or gives a wrong answer, the library only reports an error. See formats/child.h.
  */
 #define _GNU_SOURCE /* secure_getenv */
 #include "base/beside.h"
@@ -28,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The signature stands at byte 0, 512, 1024, 2048, ...: a file may begin with a block of the user's. */
+/* The signature stands at byte 0, 512, 1024, 2048, ...: an HDF5 file may begin with a block of user data. */
 int ks_hdf5_match(const ks_bytes *b) {
     static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     for (size_t at = 0; at <= b->size && b->size - at >= sizeof signature; at = at ? 2 * at : 512) {
@@ -38,7 +38,10 @@ int ks_hdf5_match(const ks_bytes *b) {
     return 0;
 }
 
-/* 116 bytes of text, 8 of no interest here, then version 0x0100 and "MI", both in the file's byte order. */
+/*
+ * 116 bytes of text, 8 bytes that do not matter to us, then version 0x0100 and "MI", both in the file's byte
+ * order.
+ */
 int ks_mat_match(const ks_bytes *b) {
     return b->size >= 128 && memcmp(b->data, "MATLAB", 6) == 0 &&
            (memcmp(b->data + 124, "\0\1IM", 4) == 0 || memcmp(b->data + 124, "\1\0MI", 4) == 0);
@@ -46,7 +49,7 @@ int ks_mat_match(const ks_bytes *b) {
 
 /* ------------------------------------------------------------------------------------ finding the program */
 
-/* The program in the directory that the user names. */
+/* Looks in the directory that the user names. */
 static kspec_status find_set(char path[PATH_MAX], const char *set, const char *name, kspec_error *err) {
     ks_finding f = KS_ABSENT;
     if (set[0] != '/')
@@ -63,9 +66,9 @@ static kspec_status find_set(char path[PATH_MAX], const char *set, const char *n
 }
 
 /*
- * In the directory that KSPEC_LIBEXEC names (a setuid program does not ask), else near the running program or
- * near the file this code was loaded from (beside it, or one level up as seen from the tests, or in
- * ../libexec/kspec), or where it was to be installed.
+ * Looks in the directory that KSPEC_LIBEXEC names (a setuid program ignores it). Otherwise looks near the
+ * running program and near the file this code was loaded from: in the same directory, one level up (for the
+ * tests), or in ../libexec/kspec. The last place is the installation directory.
  */
 static kspec_status find_reader(char path[PATH_MAX], const char *name, kspec_error *err) {
     static const char *const subs[] = {"", "../libexec/kspec/", "../", NULL};
@@ -89,7 +92,10 @@ int ks_hdf5_can_read(void) {
 
 /* ------------------------------------------------------------------------------------ running the program */
 
-/* The child has no other descriptor of ours. glibc can say so since 2.34; before, each open one is named. */
+/*
+ * The child inherits no other descriptor. glibc has a call for this since 2.34; for older ones we list the
+ * open descriptors.
+ */
 static int close_others(posix_spawn_file_actions_t *files) {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34) && !defined(KSPEC_PORTABLE)
     return posix_spawn_file_actions_addclosefrom_np(files, KS_CHILD_FD + 1);
@@ -103,7 +109,9 @@ static int close_others(posix_spawn_file_actions_t *files) {
 #endif
 }
 
-/* Its environment is empty: no variable makes the libraries, or the loader, open other files. */
+/*
+ * The child's environment is empty, so that no variable makes its libraries, or the loader, open other files.
+ */
 static kspec_status start(const char *reader, const char *path, const char *key, const char *kind, int memory,
                           const char *name, pid_t *pid, kspec_error *err) {
     char *argv[] = {(char *)KS_CHILD_PROGRAM, (char *)path, (char *)key, (char *)kind, NULL},
@@ -116,7 +124,7 @@ static kspec_status start(const char *reader, const char *path, const char *key,
     int e = posix_spawn_file_actions_init(&files);
     if (e) return ks_nomem(err, "starting " KS_CHILD_PROGRAM, sizeof files);
     if ((e = posix_spawnattr_init(&attributes)) == 0) {
-        /* the dup2 first: `memory` itself may be 0, 1 or 2 in a program that closed those */
+        /* dup2 comes first: `memory` itself may be 0, 1 or 2 in a program that closed those descriptors */
         if (!e) e = posix_spawn_file_actions_adddup2(&files, memory, KS_CHILD_FD);
         if (!e) e = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
         if (!e) e = posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
@@ -136,9 +144,9 @@ static kspec_status start(const char *reader, const char *path, const char *key,
 
 /*
  * Waits for the end of the program. It is killed when its memory file has not grown for `limit` seconds: a
- * long read writes page after page, a program caught in a loop does not. Asking now and then, rather than
- * sleeping until a signal comes, leaves the caller's signals alone; the pause grows with the wait, to 20 ms.
- * The caller's host may end it, too.
+ * long read writes page after page, a program caught in a loop does not. We poll instead of sleeping until a
+ * signal arrives, which leaves the caller's signal handlers alone; the pause grows with the wait, up to 20
+ * ms. The caller's host may also end the program.
  */
 static int wait_for(pid_t pid, int memory, double limit, const char *kind, const char *name,
                     kspec_status *ended, kspec_error *err) {
@@ -168,13 +176,13 @@ static int wait_for(pid_t pid, int memory, double limit, const char *kind, const
         if (pause > 0.02) pause = 0.02;
         nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * pause)}, NULL);
     }
-    /* ECHILD: a caller that ignores SIGCHLD has no children to wait for; the memory file decides */
+    /* ECHILD: a caller that ignores SIGCHLD cannot wait for children; the memory file then decides */
     return r < 0 ? 0 : status;
 }
 
 /* -------------------------------------------------------------------------------------- taking the answer */
 
-/* The program ended, but not with an answer. */
+/* The program ended without an answer. */
 static kspec_status died(int status, const char *kind, const char *name, kspec_error *err) {
     int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (sig == SIGKILL)
@@ -193,7 +201,7 @@ static kspec_status died(int status, const char *kind, const char *name, kspec_e
 
 static kspec_status take(int memory, int status, const char *kind, const char *name, ks_array *out,
                          kspec_error *err) {
-    /* no process that may still hold the file can now cut it short under the mapping */
+    /* from now on no process that may still hold the file can truncate it under the mapping */
     struct stat st;
     ks_child_header h;
     if (fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK) != 0 || fstat(memory, &st) != 0)
@@ -236,7 +244,7 @@ static kspec_status take(int memory, int status, const char *kind, const char *n
     return KSPEC_OK;
 }
 
-/* Seconds without progress, by KSPEC_READER_TIMEOUT */
+/* The longest wait without progress, in seconds, from KSPEC_READER_TIMEOUT */
 static kspec_status patience(double *limit, kspec_error *err) {
     const char *set = getenv("KSPEC_READER_TIMEOUT");
     *limit = 60;
@@ -245,7 +253,7 @@ static kspec_status patience(double *limit, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* Runs the program to its end; a status other than OK where it could not be run, or hung. */
+/* Runs the program to its end; fails if it cannot be run, or if it hangs. */
 static kspec_status run(const char *path, const char *key, const char *kind, const char *name, int memory,
                         int *status, kspec_error *err) {
     char reader[PATH_MAX];

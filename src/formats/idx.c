@@ -1,6 +1,6 @@
 /*
- * The format of the MNIST files: two zero bytes, the type, the number of axes, their lengths (32 bits), and
- * the numbers; all big-endian, and often gzipped.
+ * Reads IDX, the format of the MNIST files: two zero bytes, the type, the number of axes, their lengths (32
+ * bits), and the numbers. All are big-endian, and the file is often gzipped.
  */
 #include "formats/array.h"
 
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* The element of a type code; its kind is 0 where there is none. */
+/* The element of a type code; its kind is 0 for an unknown code. */
 static ks_element type_of(unsigned char code) {
     static const struct {
         unsigned char code;
@@ -43,15 +43,15 @@ static size_t data_size(const unsigned char *p, size_t *shape) {
 }
 
 /*
- * A file shorter than its header promises still matches, so that the parser can say that it is truncated; one
- * that is longer is something else.
+ * A file shorter than its header promises still matches, so that the parser can report it as truncated. A
+ * longer file has another format.
  */
 int ks_idx_match(const ks_bytes *b) {
     if (ks_gzip_match(b)) {
         unsigned char start[4];
         size_t got;
         kspec_status status = ks_gunzip(b->data, b->size, start, sizeof start, &got, "", NULL);
-        return status == KSPEC_E_NOMEM || /* the parser says so */
+        return status == KSPEC_E_NOMEM || /* the parser reports it */
                (got == sizeof start && is_magic(start));
     }
     if (b->size < 4 || !is_magic(b->data)) return 0;
@@ -59,7 +59,7 @@ int ks_idx_match(const ks_bytes *b) {
     return b->size < header_size(b->data) || b->size - header_size(b->data) <= data_size(b->data, shape);
 }
 
-/* The beginning of a file: shape, where the data start, and how many bytes they take. */
+/* The beginning of a file: the shape, the offset of the data, and the number of data bytes. */
 typedef struct {
     ks_element element;
     int ndim;
@@ -96,9 +96,9 @@ static kspec_status convert(const idx_header *h, const unsigned char *data, size
 }
 
 /*
- * The header first: it says how much memory the rest takes, and one byte more tells whether the file goes on.
- * So a file that unpacks to gigabytes costs no more than it claims to hold, and claims are bounded by what
- * its bytes can unpack to.
+ * We unpack the header first: it tells how much memory the rest needs, and one more byte tells whether the
+ * file goes on. So a file that unpacks to gigabytes costs no more than it claims to hold, and its packed size
+ * bounds those claims.
  */
 static kspec_status parse_gzip(const ks_bytes *bytes, const char *name, ks_array *out, kspec_error *err) {
     unsigned char start[4 + 4 * 3];
@@ -116,7 +116,7 @@ static kspec_status parse_gzip(const ks_bytes *bytes, const char *name, ks_array
     status = ks_gunzip(bytes->data, bytes->size, plain, capacity, &got, name, err);
     if (status == KSPEC_OK && got == capacity)
         status = ks_fail(err, KSPEC_E_IO, "%s: needs %zu bytes of data, unpacks to more", name, h.need);
-    if (status == KSPEC_OK) /* a file that changes under us may have become shorter than its header */
+    if (status == KSPEC_OK) /* a file that changes while we read it may become shorter than its header */
         status = convert(&h, plain + h.offset, got > h.offset ? got - h.offset : 0, name, out, err);
     ks_free(plain);
     return status;

@@ -15,7 +15,7 @@ typedef struct {
     size_t n; /* bytes left at in */
     unsigned char *out;
     size_t room;   /* bytes left at out */
-    size_t wanted; /* what the last failed allocation was for */
+    size_t wanted; /* the request of the last failed allocation */
 } stream;
 
 static void *take(void *ctx, uInt count, uInt size) {
@@ -34,7 +34,7 @@ static int start(stream *s, int window_bits) {
 }
 
 /*
- * Inflates until the stream ends (Z_STREAM_END), it breaks (Z_DATA_ERROR ...), or nothing more can be done
+ * Inflates until the stream ends (Z_STREAM_END), it breaks (Z_DATA_ERROR ...), or inflation cannot continue
  * (Z_BUF_ERROR): then either room == 0, or the input has ended too early. zlib counts in unsigned int.
  */
 static int pump(stream *s) {
@@ -106,8 +106,8 @@ kspec_status ks_gunzip(const unsigned char *in, size_t n, unsigned char *out, si
 int ks_gzip_match(const ks_bytes *b) { return b->size >= 2 && b->data[0] == 0x1f && b->data[1] == 0x8b; }
 
 /*
- * How much it unpacks to is not known: four times as much room is tried until it is not filled, which costs
- * a third more than knowing.
+ * The unpacked size is unknown, so we try four times as much room until it does not fill up. This costs a
+ * third more than a known size.
  */
 kspec_status ks_gunzip_bytes(ks_bytes *b, const char *name, kspec_error *err) {
     size_t most = ks_size_add(ks_size(b->size, KS_DEFLATE_RATIO), 1), room = ks_size(b->size, 8), got;

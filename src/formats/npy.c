@@ -1,6 +1,6 @@
 /*
- * NumPy's array format: "\x93NUMPY", version, header length, a Python dict literal padded with blanks, and
- * then the numbers, in C or Fortran order.
+ * Reads NumPy's array format: "\x93NUMPY", version, header length, a Python dict literal padded with blanks,
+ * and then the numbers, in C or Fortran order.
  */
 #include "formats/npy.h"
 
@@ -39,7 +39,7 @@ kspec_status ks_npy_decode(const unsigned char *data, size_t size, ks_bytes *own
         ks_element_convert(h.element, numbers, count, fresh);
     }
     out->is_complex = h.is_complex;
-    /* the numbers stay in the file's order, and the strides say which that is */
+    /* the numbers stay in the file's order, which the strides describe */
     ptrdiff_t stride = 1;
     for (int k = 0; k < h.ndim; k++) {
         int d = h.fortran ? k : h.ndim - 1 - k;

@@ -1,10 +1,10 @@
-/* A NumPy array in memory: shared by .npy files and the members of .npz archives. */
+/* A NumPy array in memory, either a .npy file or a member of an .npz archive. */
 #pragma once
 
 #include "formats/array.h"
 #include "formats/element.h"
 
-/* The header of an array, as its file writes it. */
+/* The header of an array, as the file states it. */
 typedef struct {
     ks_element element;
     int fortran;
@@ -18,8 +18,8 @@ kspec_status ks_npy_header_parse(const unsigned char *data, size_t size, const c
                                  kspec_error *err);
 
 /*
- * Parses the array in the `size` bytes at `data`, which lie within *owner. Numbers that can be used in place
- * are: then *owner moves into out->storage and is cleared. Otherwise *owner is left alone.
+ * Parses the array in the `size` bytes at `data`, which lie within *owner. If the numbers can be used in
+ * place, *owner moves into out->storage and is cleared. Otherwise *owner is unchanged.
  */
 kspec_status ks_npy_decode(const unsigned char *data, size_t size, ks_bytes *owner, const char *name,
                            ks_array *out, kspec_error *err);

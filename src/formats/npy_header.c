@@ -1,5 +1,5 @@
 /*
- * The header of a NumPy array, a Python dict literal such as
+ * Parses the header of a NumPy array, a Python dict literal such as
  *     {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
  * with its keys in any order, either kind of quotes, and blanks anywhere.
  */
@@ -16,7 +16,7 @@ enum { MAX_HEADER = 1 << 20 }; /* an array of numbers needs about 100 bytes */
 
 typedef struct {
     const char *at, *end;
-    const char *name; /* of the input, for messages */
+    const char *name; /* the input's name, for messages */
     kspec_error *err;
 } cursor;
 
@@ -59,7 +59,7 @@ static int take_word(cursor *c, const char *word) {
 
 /* ------------------------------------------------------------------ descr */
 
-/* Says what an unsupported dtype is called, and what to do about it. */
+/* Names an unsupported dtype, and a conversion that helps. */
 static kspec_status refuse_dtype(const cursor *c, char kind, unsigned size, const char *descr) {
     static const char *const others[] = {"Oobject", "Sbytes string", "abytes string", "Uunicode string",
                                          "Vvoid",   "Mdatetime64",   "mtimedelta64"}; /* letter, name */
@@ -75,7 +75,7 @@ static kspec_status refuse_dtype(const cursor *c, char kind, unsigned size, cons
 }
 
 /*
- * '<f8', '|b1', '>i4', ... The order may be missing or '=': then it is this machine's, as NumPy has it.
+ * '<f8', '|b1', '>i4', ... The byte order may be missing or '=': both mean this machine's order, as in NumPy.
  * Complex numbers are pairs of floating-point ones.
  */
 static kspec_status parse_descr(cursor *c, ks_npy_header *h) {
@@ -102,7 +102,7 @@ static kspec_status parse_descr(cursor *c, ks_npy_header *h) {
 
 /* ------------------------------------------------------------------ shape */
 
-/* (), (3,), (3, 4); a number may end in L, as Python 2 wrote it. Counts the axes past the third too. */
+/* (), (3,), (3, 4); a number may end in L, as Python 2 wrote it. Also counts the axes after the third. */
 static kspec_status parse_shape(cursor *c, ks_npy_header *h) {
     h->ndim = 0;
     if (!take(c, '(')) return bad(c, "shape is not a tuple");
@@ -112,7 +112,7 @@ static kspec_status parse_shape(cursor *c, ks_npy_header *h) {
         if (digit < '0' || digit > '9') return bad(c, "no whole number in shape");
         for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
             if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (size_t)(*c->at - '0'), &v))
-                v = SIZE_MAX; /* stays there, or overflows again: too large in any case */
+                v = SIZE_MAX; /* either stays SIZE_MAX or overflows again: too large in any case */
         if (c->at < c->end && *c->at == 'L') c->at++;
         if (h->ndim < 3) h->shape[h->ndim] = v;
         h->ndim++;
@@ -130,7 +130,10 @@ static kspec_status check_shape(const cursor *c, const ks_npy_header *h) {
     return KSPEC_OK;
 }
 
-/* A complex vector, or a single column, is two columns of real numbers; there is no such view of a matrix. */
+/*
+ * A complex vector, or a single complex column, becomes two columns of real numbers; a complex matrix has no
+ * such view.
+ */
 static kspec_status make_pairs(const cursor *c, ks_npy_header *h) {
     if (h->ndim > 2 || (h->ndim == 2 && h->shape[1] != 1))
         return ks_fail(
@@ -140,7 +143,7 @@ static kspec_status make_pairs(const cursor *c, ks_npy_header *h) {
             c->name, h->ndim);
     h->ndim = 2;
     h->shape[1] = 2;
-    h->fortran = 0; /* of one column the orders are the same */
+    h->fortran = 0; /* for one column both orders are equal */
     return KSPEC_OK;
 }
 

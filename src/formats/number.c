@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number in a field: +-w * 10^exp10, with w cut off at 2^64 where there are many digits. */
+/* The number in a field: +-w * 10^exp10; with many digits w is cut off at 2^64. */
 typedef struct {
     const char *digits, *digits_end; /* the digits, with at most one point among them */
     ptrdiff_t count;                 /* how many digits, leading zeros included */
@@ -29,8 +29,8 @@ static int is_word(const char *s, size_t len, const char *word) {
 }
 
 /*
- * A sign, if there is one: +, - or U+2212, the minus of typesetters and of spreadsheets. One comparison tells
- * a digit from all of them (a byte above 127 is negative here).
+ * An optional sign: +, - or U+2212, the minus of typesetters and of spreadsheets. One comparison tells a
+ * digit from all of them (a byte above 127 is negative because char is signed).
  */
 static inline const char *scan_sign(const char *p, const char *end, int *negative) {
     *negative = 0;
@@ -60,8 +60,8 @@ static ks_number_kind parse_word(const char *s, size_t len, double *value) {
 }
 
 /*
- * Up to eight digits at once: bytes become pairs become fours become eight. Taking as many as there are
- * without a branch for each makes reading fast, since the end of a number cannot be predicted.
+ * Converts up to eight digits at once: bytes become pairs, then fours, then eight. Taking all digits without
+ * a branch for each makes reading fast, since the processor cannot predict the end of a number.
  */
 static inline unsigned eight_digits(const char *p, uint64_t *w) {
     static const uint64_t ten[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
@@ -70,7 +70,7 @@ static inline unsigned eight_digits(const char *p, uint64_t *w) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     x = __builtin_bswap64(x);
 #endif
-    x ^= UINT64_C(0x3030303030303030); /* digits become 0 ... 9, anything else more */
+    x ^= UINT64_C(0x3030303030303030); /* digits become 0 ... 9, other characters become larger */
     uint64_t others = ((x + UINT64_C(0x7676767676767676)) | x) & UINT64_C(0x8080808080808080);
     unsigned n = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
     x = x << (32 - 4 * n) << (32 - 4 * n); /* the n digits, behind 8 - n zeros */
@@ -87,7 +87,7 @@ static inline const char *scan_digits(const char *p, const char *end, uint64_t *
     return p;
 }
 
-/* Scans the number at s as far as it goes; NULL if there is none. */
+/* Scans the longest number at s; NULL if s does not begin with a number. */
 static inline const char *scan(const char *s, const char *end, char point, decimal *d) {
     const char *p = scan_sign(s, end, &d->negative);
     d->w = 0;
@@ -124,8 +124,8 @@ static inline double power_of_two(int k) { /* |k| < 1000 */
 }
 
 /*
- * w * 10^e, |e| <= 27, in integers: 10^e = 2^e 5^e, and 5^27 fits 63 bits, so that the product is exact in
- * 128 bits and the quotient has 62 good bits and a remainder, of which rounding needs to know only whether it
+ * w * 10^e, |e| <= 27, in integers: 10^e = 2^e 5^e, and 5^27 fits 63 bits. So the product is exact in 128
+ * bits, and the quotient has 62 good bits and a remainder; rounding only needs to know whether the remainder
  * is 0.
  */
 static double exact(uint64_t w, int e) {
@@ -149,9 +149,9 @@ static double exact(uint64_t w, int e) {
 }
 
 /*
- * Any number of digits, by strtod(), which rounds correctly. It is given the digits as one integer, without a
- * point, which it reads alike in every locale. 767 digits tell every double from every midpoint of two;
- * digits after 800 matter only where they are not all 0, for which a final 1 stands.
+ * Converts any number of digits by strtod(), which rounds correctly. We pass the digits as one integer,
+ * without a point, because strtod() reads an integer alike in every locale. 767 digits tell every double from
+ * every midpoint of two. Digits after 800 matter only if they are not all 0; a final 1 stands for them.
  */
 static double by_strtod(const decimal *d) {
     enum { KEEP = 800 };
@@ -182,13 +182,13 @@ static double evaluate(const decimal *d) {
     static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     ptrdiff_t significant = d->count;
-    if (significant > EXACT_DIGITS) /* leading zeros have done w no harm */
+    if (significant > EXACT_DIGITS) /* leading zeros do not change w */
         for (const char *p = d->digits; p < d->digits_end && (*p == '0' || !is_digit(*p)); p++)
             significant -= *p == '0';
     if (significant > EXACT_DIGITS || d->exp10 > MAX_EXP || d->exp10 < -MAX_EXP) return by_strtod(d);
     if (!d->w) return 0.0;
     int e = (int)d->exp10;
-    /* Both operands are doubles without rounding, so that one operation rounds once. */
+    /* Both operands are exact doubles, so that the operation rounds only once. */
     if (d->w <= UINT64_C(1) << 53 && e <= 22 && e >= -22)
         return e < 0 ? (double)d->w / ten[-e] : (double)d->w * ten[e];
     return exact(d->w, e);

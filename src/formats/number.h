@@ -1,4 +1,4 @@
-/* Decimal numbers and missing values, as they stand in a field of a text file. */
+/* Parses decimal numbers and missing values in a field of a text file. */
 #pragma once
 
 #include <stddef.h>
@@ -7,20 +7,20 @@ typedef enum { KS_NO_NUMBER = 0, KS_NUMBER, KS_MISSING } ks_number_kind;
 
 /*
  * Reads the `len` characters at s, all of them, as a decimal number (1, -1.5, .5, 5., 1e-3, inf, infinity) or
- * as a missing value (nothing, NA, N/A, ?, nan, null). An exponent may be Fortran's (1.0D+02), a minus may be
- * U+2212. The value is the double nearest to the decimal, ties to even, whatever the locale; it is NaN for a
- * missing value. Capitals or not does not matter.
+ * as a missing value (nothing, NA, N/A, ?, nan, null). An exponent may be Fortran's (1.0D+02), and a minus
+ * may be U+2212. The value is the double nearest to the decimal, ties to even, in every locale; it is NaN for
+ * a missing value. Case is ignored.
  */
 ks_number_kind ks_number_parse(const char *s, size_t len, double *value);
 
 /*
- * Reads the longest decimal number at the start of s ... end and returns its end; NULL if there is none. This
- * is ks_number_parse() without its words, for when the end of the field is not known yet.
+ * Reads the longest decimal number at the start of s ... end and returns its end; NULL if s does not begin
+ * with one. Use it where the end of the field is not yet known. Unlike ks_number_parse(), it reads no words.
  */
 const char *ks_number_prefix(const char *s, const char *end, double *value);
 
-/* Does it begin as a number does, such as 0x10, 5 kg or 1st? */
+/* Does it begin like a number, such as 0x10, 5 kg or 1st? */
 int ks_number_begins(const char *s, size_t len);
 
-/* Is it a number but for a decimal comma, such as 1,5 or -0,25e3? */
+/* Is it a number except for a decimal comma, such as 1,5 or -0,25e3? */
 int ks_number_has_comma(const char *s, size_t len);

@@ -1,11 +1,14 @@
-/* Bytes from a file, or the name of one, made fit for a one-line message. */
+/* Makes bytes from a file, or a file's name, safe for a one-line message. */
 #pragma once
 
 #include "base/letters.h"
 
 #include <string.h>
 
-/* Copies n bytes as a string: what is not a letter becomes '?', a text too long for dst ends in "...". */
+/*
+ * Copies n bytes as a string: bytes that belong to no letter become '?', and a text too long for dst ends in
+ * "...".
+ */
 static inline char *ks_printable(char *dst, size_t capacity, const void *text, size_t n) {
     const unsigned char *s = text;
     size_t keep = n < capacity ? n : capacity - 4;
@@ -17,11 +20,11 @@ static inline char *ks_printable(char *dst, size_t capacity, const void *text, s
     return dst;
 }
 
-/* Of an input's name in messages: leaves room for the rest of the message. */
+/* The printed length of an input's name: the rest of the message also needs room. */
 enum { KS_NAME_LENGTH = 160 };
 typedef char ks_name[KS_NAME_LENGTH + 1];
 
-/* An input as messages name it: of a long path the end, which tells it from others. */
+/* An input's name in messages: a long path keeps its end, which tells it from others. */
 static inline char *ks_display_name(ks_name dst, const char *input) {
     static const char cut[] = "…";
     if (strcmp(input, "-") == 0) return strcpy(dst, "standard input");

@@ -1,7 +1,8 @@
 /*
- * Sparse matrices by rows (CSR) or by columns (CSC), as SciPy, AnnData and MATLAB store them: `start` says
- * where each line begins, `index` which entry of its line a value is. Numbers of any file are doubles here,
- * exact for every count that fits memory. Used by the library and by kspec-hdf5, so it stands on nothing.
+ * Sparse matrices by rows (CSR) or by columns (CSC), as SciPy, AnnData and MATLAB store them: `start` gives
+ * the beginning of each line, and `index` the position of each value in its line. All numbers are doubles,
+ * which hold every count that fits in memory exactly. The library and kspec-hdf5 share this file, so it
+ * depends on no other.
  */
 #pragma once
 
@@ -15,8 +16,8 @@ typedef struct {
     size_t starts, indices, values;
 } ks_sparse;
 
-/* Why it is not a matrix, or NULL: after that every entry has its place. */
+/* The reason why it is not a valid matrix, or NULL. NULL guarantees that every entry has its place. */
 const char *ks_sparse_unfit(const ks_sparse *s);
 
-/* Adds the entries to a row-major array of zeros; those that come twice add up, as in SciPy. */
+/* Adds the entries to a row-major array of zeros; repeated entries add up, as in SciPy. */
 void ks_sparse_expand(const ks_sparse *s, double *dense);

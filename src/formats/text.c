@@ -1,6 +1,6 @@
 /*
- * Text files, in two passes: ks_text_layout() finds delimiter, header and shape, then the selected columns
- * are converted into memory of just that size.
+ * Reads text files in two passes: ks_text_layout() finds delimiter, header and shape; the second pass
+ * converts the selected columns into memory of exactly that size.
  */
 #include "formats/text.h"
 
@@ -27,7 +27,10 @@ kspec_status ks_text_check(const ks_bytes *b, const char *name, size_t *mark, ks
 
 /* -------------------------------------------------------------------- names */
 
-/* Copies a header field: "" becomes ", a byte that is not UTF-8 '?', and a control character a blank. */
+/*
+ * Copies a header field: "" becomes ", a byte that is not UTF-8 becomes '?', and a control character becomes
+ * a blank.
+ */
 static char *copy_name(char *dst, const ks_field *f) {
     const unsigned char *s = (const unsigned char *)f->s;
     for (size_t i = 0; i < f->len;) {
@@ -48,14 +51,14 @@ static char *copy_name(char *dst, const ks_field *f) {
     return dst;
 }
 
-/* The pointers, then what they point to */
+/* The pointers, then the strings */
 kspec_status ks_text_names(const ks_layout *layout, const char *name, char ***out, kspec_error *err) {
     size_t text = (size_t)(layout->body.p - layout->first.p);
     size_t bytes = ks_size_add(ks_size(layout->cols, sizeof(char *) + 1), text);
     char **names = ks_alloc(bytes, 1);
     if (!names) return ks_nomem(err, name, bytes);
     ks_scanner sc = layout->first;
-    sc.end = layout->body.p; /* a file that changes under us must not overrun the names */
+    sc.end = layout->body.p; /* a file that changes while we read it must not overrun the names */
     char *dst = (char *)(names + layout->cols);
     for (size_t j = 0; j < layout->cols; j++) {
         ks_field f = {0};
@@ -67,7 +70,7 @@ kspec_status ks_text_names(const ks_layout *layout, const char *name, char ***ou
     return KSPEC_OK;
 }
 
-/* Keeps the names of the selected columns, in their order. */
+/* Keeps the names of the selected columns in the order of the selection. */
 static kspec_status pick_names(char ***names, const size_t *index, size_t count, kspec_error *err) {
     size_t bytes = ks_size(count, sizeof(char *));
     for (size_t k = 0; k < count; k++) bytes += strlen((*names)[index[k]]) + 1;
@@ -86,7 +89,7 @@ static kspec_status pick_names(char ***names, const size_t *index, size_t count,
 
 /* ------------------------------------------------------------------- values */
 
-/* The columns that are numbers in a row, as a selection: "0-1,3-"; empty where it is too long */
+/* The columns that are numbers in a row, as a selection: "0-1,3-"; empty if the selection is too long */
 static void numeric_columns(ks_scanner row, size_t cols, char *text, size_t size) {
     size_t used = 0, first = SIZE_MAX;
     *text = 0;
@@ -106,7 +109,7 @@ static void numeric_columns(ks_scanner row, size_t cols, char *text, size_t size
     if (used >= size) *text = 0;
 }
 
-/* row: NULL where no other column was asked for */
+/* row: NULL if no other column was requested */
 static kspec_status fail_field(const ks_field *f, const ks_scanner *row, size_t cols, size_t line,
                                size_t column, const char *name, kspec_error *err) {
     char shown[48];

@@ -1,4 +1,4 @@
-/* Text files: the scanner of rows and fields, and the layout (delimiter, header, shape) found with it. */
+/* Text files: the scanner of rows and fields, and the layout (delimiter, header, shape) of a file. */
 #pragma once
 
 #include "formats/array.h"
@@ -6,7 +6,7 @@
 /* A place in a text. Rows end in \n, \r\n or \r; fields at the delimiter; quotes protect both. */
 typedef struct {
     const char *p, *end;
-    size_t line; /* of p, counted from 1 */
+    size_t line; /* line number of p, from 1 */
     char delim;  /* ',' ';' or '\t', or ' ' for any number of blanks and tabs */
 } ks_scanner;
 
@@ -19,35 +19,35 @@ typedef struct {
 
 typedef enum { KS_FIELD_MORE, KS_FIELD_LAST, KS_FIELD_UNCLOSED, KS_FIELD_TRAILING } ks_field_end;
 
-/* Moves to the first field of the next row, over blank lines and comments; 0 at the end of the text. */
+/* Moves to the first field of the next row, skipping blank lines and comments; 0 at the end of the text. */
 int ks_scan_row(ks_scanner *sc);
 
 /*
- * Takes the next field of the row. LAST: it ended the row, and the scanner stands at the next line. UNCLOSED:
- * a quote that never ends; TRAILING: something other than a delimiter after a closing quote.
+ * Takes the next field of the row. LAST: the field ended the row, and the scanner stands at the next line.
+ * UNCLOSED: a quote never ends. TRAILING: characters other than a delimiter follow a closing quote.
  */
 ks_field_end ks_scan_field(ks_scanner *sc, ks_field *f);
 
 /*
- * The same where the field is a plain number, in one go; 0 where it is anything else, with the scanner left
- * where it was.
+ * A fast path for a field that is a plain number. For any other field it returns 0 and does not move the
+ * scanner.
  */
 int ks_scan_number(ks_scanner *sc, double *value, ks_field_end *end);
 
-/* The layout of a file, found by the first pass over it. */
+/* The layout of a file; the first pass finds it. */
 typedef struct {
-    ks_scanner first, body; /* at the first row, and at the first that holds data */
+    ks_scanner first, body; /* at the first row, and at the first row of data */
     size_t rows, cols;      /* of data */
-    size_t fields;          /* in every line: cols, or one more where every line ends in a delimiter */
+    size_t fields;          /* in every line: cols, or one more if every line ends in a delimiter */
     int header;
-    int decimal_commas; /* commas that separate columns may be decimal commas, too */
+    int decimal_commas; /* the commas that separate columns may be decimal commas */
 } ks_layout;
 
-/* text ... text+size is free of zero bytes and of a byte order mark. */
+/* text ... text+size contains no zero bytes and no byte order mark. */
 kspec_status ks_text_layout(const char *text, size_t size, const char *name, ks_layout *out,
                             kspec_error *err);
 
-/* The names in the header of a layout that has one, in one allocation: ks_free(*out). */
+/* The names in the header of a layout, if it has one, in one allocation: ks_free(*out). */
 kspec_status ks_text_names(const ks_layout *layout, const char *name, char ***out, kspec_error *err);
 
 /*

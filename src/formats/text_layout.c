@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-enum { SAMPLE = 100 }; /* rows by which the delimiter and the header are judged */
+enum { SAMPLE = 100 }; /* the rows that decide about delimiter and header */
 
 /* ---------------------------------------------------------------- delimiter */
 
-static const char candidates[] = ";\t,"; /* in the order of preference */
+static const char candidates[] = ";\t,"; /* in order of preference */
 enum { CANDIDATES = 3 };
 
 /* Counts the candidates outside quotes in the row at sc, which moves to the next line. */
@@ -31,12 +31,12 @@ static void count_candidates(ks_scanner *sc, size_t count[CANDIDATES]) {
 }
 
 /*
- * The candidate that is found equally often in the most rows, so that a semicolon in one text field or a
- * comma in one number does not decide; among equals the semicolon, then the tab, because a comma in such a
- * file is a decimal comma. Blanks delimit where there is no candidate at all.
+ * The candidate that occurs equally often in the most rows, so that a semicolon in one text field or a comma
+ * in one number does not decide. Among equals the semicolon wins, then the tab, because a comma in such a
+ * file is a decimal comma. Without any candidate, blanks delimit.
  */
 static char find_delimiter(ks_scanner sc) {
-    sc.delim = '\t'; /* so that a tab at the start of a row counts */
+    sc.delim = '\t'; /* so that a tab at the beginning of a row counts */
     size_t first[CANDIDATES] = {0}, agree[CANDIDATES] = {0}, total[CANDIDATES] = {0};
     for (int row = 0; row < SAMPLE && ks_scan_row(&sc); row++) {
         size_t count[CANDIDATES] = {0};
@@ -56,14 +56,14 @@ static char find_delimiter(ks_scanner sc) {
 /* ------------------------------------------------------------------- header */
 
 typedef struct {
-    ks_number_kind first;               /* what the first row has in this column */
-    int filled;                         /* ... not an empty field */
-    int decimals;                       /* ... a number that is not written in digits alone */
-    int label;                          /* ... the column's own number */
-    int doubtful;                       /* ... what begins as a number does, but is not one */
-    int quoted;                         /* ... in quotes, as no row below has it */
-    unsigned numbers, words, fractions; /* in the rows below */
-    unsigned padded, others;            /* in all rows: digits behind a leading 0, as "05"; not just digits */
+    ks_number_kind first;               /* the kind of the first row's field in this column */
+    int filled;                         /* ... it is not empty */
+    int decimals;                       /* ... it is a number with other characters than digits */
+    int label;                          /* ... it is the column's index */
+    int doubtful;                       /* ... it begins like a number, but is not one */
+    int quoted;                         /* ... it is quoted, and no row below is */
+    unsigned numbers, words, fractions; /* counts in the rows below */
+    unsigned padded, others;            /* counts in all rows: digits after a leading 0, as "05"; others */
 } column;
 
 static ks_number_kind kind_of(const ks_field *f) {
@@ -92,8 +92,8 @@ static int is_label(const ks_field *f, size_t n) {
 }
 
 /*
- * 0, 1, 2, ... over rows with fractions are labels, as pandas writes them for columns without names. One or
- * two columns may well begin with a measurement of 0 or of 0, 1; so it takes three.
+ * 0, 1, 2, ... above rows with fractions are labels, as pandas writes them for columns without names. One or
+ * two columns may well begin with measurements 0 or 0, 1; so we require three columns.
  */
 static int is_numbered(const column *columns, size_t n) {
     unsigned fractions = 0;
@@ -105,10 +105,10 @@ static int is_numbered(const column *columns, size_t n) {
 }
 
 /*
- * A header has a word where the rows below mostly have numbers. Its other fields may be whole numbers (years,
- * say); but a fraction or a negative number says that the row holds data, of which the word is a bad piece,
- * and taking such a row for a header would lose it silently. For the same reason words must be half of what
- * is there, unless the only one stands in front ("country,2020,2021").
+ * A header has a word in columns where the rows below mostly have numbers. Its other fields may be whole
+ * numbers (years, say). But a fraction or a negative number means that the row holds data and that its word
+ * is a damaged entry; taking such a row for a header would silently lose it. For the same reason at least
+ * half of the fields must be words, unless the only word comes first ("country,2020,2021").
  */
 static int is_header(const column *columns, size_t n) {
     if (is_numbered(columns, n)) return 1;
@@ -124,8 +124,8 @@ static int is_header(const column *columns, size_t n) {
 }
 
 /*
- * 0x10 or "2 # c" may be a name, or a number that was spoilt: where every word of the header is of this kind,
- * nobody but the user can tell. Quotes say that it is a name, unless the rows below have them, too.
+ * 0x10 or "2 # c" may be a name or a damaged number: if every word of the header is of this kind, only the
+ * user can tell. Quotes mark it as a name, unless the rows below have them, too.
  */
 static int is_doubtful(const column *columns, size_t n) {
     for (size_t j = 0; j < n; j++)
@@ -134,8 +134,8 @@ static int is_doubtful(const column *columns, size_t n) {
 }
 
 /*
- * 1,05,2,37 between commas may be 1,05 and 2,37: every second column is of digits alone, some of which begin
- * with a 0 as no whole number does, and the others have neither.
+ * 1,05,2,37 between commas may be 1,05 and 2,37. Then every second column contains only digits, some with a
+ * leading 0 that no whole number has, and the columns between have neither.
  */
 static int is_of_decimal_commas(const column *columns, size_t n, char delim) {
     if (delim != ',' || n % 2) return 0;
@@ -163,9 +163,10 @@ static kspec_status fail_quote(ks_field_end end, size_t line, const char *name, 
 }
 
 /*
- * The fields of the row at sc, where it has neither quotes nor a \r but at its end: plain counting, which the
- * compiler turns into vector code. 0 where it has, and nothing is done. It looks for the \n first; once a row
- * is not plain it is not called again, since a file of lone \r would be searched to its end for every row.
+ * Counts the fields of a plain row at sc, without quotes and with a \r at its end only, by a loop that the
+ * compiler vectorises. For any other row it returns 0 and moves nothing. It looks for the \n first; after the
+ * first row that is not plain it is not called again, since it would search a file of lone \r to its end for
+ * every row.
  */
 static size_t count_plain_row(ks_scanner *sc, int *last_empty) {
     const char *s = sc->p, *end = memchr(s, '\n', (size_t)(sc->end - s));
@@ -174,7 +175,7 @@ static size_t count_plain_row(ks_scanner *sc, int *last_empty) {
     if (len && s[len - 1] == '\r') len--;
     if (memchr(s, '"', len) || memchr(s, '\r', len)) return 0;
     while (len && (s[len - 1] == ' ' || (s[len - 1] == '\t' && sc->delim != '\t'))) len--;
-    if (sc->delim == ' ') /* a field begins behind each blank that no blank follows */
+    if (sc->delim == ' ') /* a field begins after each blank that no blank follows */
         for (size_t i = 1; i < len; i++)
             n += (s[i - 1] == ' ' || s[i - 1] == '\t') & !(s[i] == ' ' || s[i] == '\t');
     else
@@ -185,7 +186,7 @@ static size_t count_plain_row(ks_scanner *sc, int *last_empty) {
     return n;
 }
 
-/* Reads the row at sc; judges its fields where `columns` is given. row = 0 is the first of the file. */
+/* Reads the row at sc; judges its fields if `columns` is given. row = 0 is the first row of the file. */
 static kspec_status scan_row(ks_scanner *sc, size_t row, column *columns, size_t ncolumns, size_t *fields,
                              int *last_empty, const char *name, kspec_error *err) {
     size_t n = 0;

@@ -10,7 +10,7 @@ static inline void skip_blanks(ks_scanner *sc) {
     while (sc->p < sc->end && is_blank(sc, *sc->p)) sc->p++;
 }
 
-/* From a line's end to the next line; at the end of the text nothing happens. */
+/* Moves from the end of a line to the next line; at the end of the text it stays. */
 static inline void next_line(ks_scanner *sc) {
     if (sc->p == sc->end) return;
     char c = *sc->p++;
@@ -30,7 +30,9 @@ int ks_scan_row(ks_scanner *sc) {
     }
 }
 
-/* From the opening quote to past the closing one; 0 if there is none, with the scanner left where it was. */
+/*
+ * Moves from the opening quote past the closing one; 0 if the quote never closes, with the scanner unmoved.
+ */
 static int scan_quoted(ks_scanner *sc, ks_field *f) {
     const char *p = sc->p + 1, *end = sc->end;
     size_t line = sc->line;
@@ -52,7 +54,7 @@ static int scan_quoted(ks_scanner *sc, ks_field *f) {
     return 0;
 }
 
-/* From behind a field to the next one, or to the next line. */
+/* Moves from the end of a field to the next field, or to the next line. */
 static inline ks_field_end end_field(ks_scanner *sc) {
     const char *after = sc->p;
     skip_blanks(sc);

@@ -11,7 +11,7 @@ static unsigned u16(const unsigned char *p) { return p[0] | (unsigned)p[1] << 8;
 static uint32_t u32(const unsigned char *p) { return u16(p) | (uint32_t)u16(p + 2) << 16; }
 static uint64_t u64(const unsigned char *p) { return u32(p) | (uint64_t)u32(p + 4) << 32; }
 
-/* Are there n bytes at offset `at` of a file of `size` bytes? */
+/* Does a file of `size` bytes have n bytes at offset `at`? */
 static int within(uint64_t at, uint64_t n, uint64_t size) { return at <= size && n <= size - at; }
 
 enum { END_SIZE = 22, END64_SIZE = 56, LOCATOR_SIZE = 20, ENTRY_SIZE = 46, LOCAL_SIZE = 30 };
@@ -52,8 +52,8 @@ kspec_status ks_zip_open(ks_zip *z, const ks_bytes *bytes, const char *name, ksp
 }
 
 /*
- * Extra field 1 holds, in this order, 64-bit values of those of size, packed size and offset whose 32-bit
- * field is all ones.
+ * Extra field 1 holds 64-bit values of size, packed size and offset, in this order, but only for those whose
+ * 32-bit field is all ones.
  */
 static int read_zip64(const unsigned char *extra, size_t n, ks_zip_member *m) {
     uint64_t *wide[3] = {&m->size, &m->packed, &m->offset};
@@ -120,7 +120,7 @@ kspec_status ks_zip_extract(const ks_zip *z, const ks_zip_member *m, const unsig
     if (m->flags & 1) return ks_fail(err, KSPEC_E_IO, "%s: the archive is encrypted", z->name);
     if (m->method != 0 && m->method != 8) return refuse_method(z, m->method, err);
 
-    /* the local header's sizes may be missing; only the lengths of its name and extra field are of use */
+    /* the local header may lack the sizes; we only use the lengths of its name and extra field */
     if (!within(m->offset, LOCAL_SIZE, z->size) || memcmp(z->data + m->offset, "PK\3\4", 4) != 0)
         return ks_fail(err, KSPEC_E_IO, "%s: damaged: no zip member at offset %llu", z->name,
                        (unsigned long long)m->offset);
@@ -137,7 +137,7 @@ kspec_status ks_zip_extract(const ks_zip *z, const ks_zip_member *m, const unsig
         return ks_fail(err, KSPEC_E_IO, "%s: damaged: stored zip member of %llu bytes claims %llu", z->name,
                        (unsigned long long)m->packed, (unsigned long long)m->size);
     if (m->method == 8) {
-        /* before any memory is asked for; packed <= the file's size, so the product cannot overflow */
+        /* check before allocating memory; packed <= the file's size, so the product cannot overflow */
         if (m->size / KS_DEFLATE_RATIO > m->packed)
             return ks_fail(err, KSPEC_E_IO, "%s: damaged: deflated zip member of %llu bytes claims %llu",
                            z->name, (unsigned long long)m->packed, (unsigned long long)m->size);

@@ -1,4 +1,6 @@
-/* Zip archives, as far as .npz files use them: the central directory, with zip64, and the members' bytes. */
+/*
+ * The part of the zip format that .npz files use: the central directory, with zip64, and the members' bytes.
+ */
 #pragma once
 
 #include "formats/array.h"
@@ -7,7 +9,7 @@ typedef struct {
     const unsigned char *data; /* the whole file */
     size_t size;
     size_t begin, end; /* of the central directory */
-    const char *name;  /* of the input, for messages */
+    const char *name;  /* the input's name, for messages */
 } ks_zip;
 
 typedef struct {
@@ -22,12 +24,12 @@ typedef struct {
 /* Finds the directory. */
 kspec_status ks_zip_open(ks_zip *z, const ks_bytes *bytes, const char *name, kspec_error *err);
 
-/* Reads the entry at *at (z->begin at first) and moves *at to the next; ends when *at == z->end. */
+/* Reads the entry at *at (z->begin at first) and moves *at to the next entry; ends when *at == z->end. */
 kspec_status ks_zip_next(const ks_zip *z, size_t *at, ks_zip_member *m, kspec_error *err);
 
 /*
- * The bytes of a member, checked against its CRC. A stored member is where it is in the file: *unpacked then
- * stays empty. A deflated one is unpacked into fresh memory, *unpacked. *data points to it in either case.
+ * The bytes of a member, checked against its CRC. For a stored member *data points into the file, and
+ * *unpacked stays empty. A deflated member is inflated into fresh memory, *unpacked, and *data points to it.
  */
 kspec_status ks_zip_extract(const ks_zip *z, const ks_zip_member *m, const unsigned char **data, size_t *size,
                             ks_bytes *unpacked, kspec_error *err);
