@@ -1,4 +1,4 @@
-/* The arrays of a file: to take the only one, or to list them for the user. */
+/* The list of a file's arrays: it finds the only one, or names them all for the user. */
 #include "hdf5/reader.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * The HDF5 library opens files by name, which it can no longer do in the sandbox. This driver gives it the
- * one file that is open already, whatever name it asks for, once.
+ * A file driver for HDF5. The HDF5 library opens files by name, which the sandbox no longer permits. This
+ * driver gives it the one file that is already open, once, regardless of the name.
  */
 #define _DEFAULT_SOURCE /* pread */
 #include "hdf5/reader.h"
@@ -58,7 +58,7 @@ static haddr_t get_eof(const H5FD_t *f, H5FD_mem_t type) {
     return length;
 }
 
-/* As the library's own driver: what lies behind the end of the file reads as zeros. */
+/* As in the library's own driver, bytes past the end of the file read as zeros. */
 static herr_t read_bytes(H5FD_t *f, H5FD_mem_t type, hid_t dxpl, haddr_t at, size_t size, void *buffer) {
     char *to = buffer;
     (void)f, (void)type, (void)dxpl;
@@ -84,7 +84,7 @@ static herr_t write_nothing(H5FD_t *f, H5FD_mem_t type, hid_t dxpl, haddr_t at, 
 static const H5FD_class_t driver = {
 #if H5_VERSION_GE(1, 13, 0)
     .version = H5FD_CLASS_VERSION,
-    .value = (H5FD_class_value_t)600, /* above 511 values are free for the asking */
+    .value = (H5FD_class_value_t)600, /* values above 511 are free for any driver */
 #endif
     .name = "kspec",
     .maxaddr = INT64_MAX,

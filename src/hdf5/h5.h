@@ -1,4 +1,4 @@
-/* What the parts of the HDF5 reader share: what an object is, and how it becomes an array. */
+/* The shared functions of the HDF5 reader: the kind of an object, and its conversion to an array. */
 #pragma once
 
 #include "hdf5/reader.h"
@@ -13,13 +13,13 @@ typedef struct {
 /* The error in HDF5's own words */
 const char *reason(void);
 
-/* The MATLAB class of an object ("double", "cell", ...); 0 if it carries none. */
+/* The MATLAB class of an object ("double", "cell", ...); 0 if it has none. */
 int matlab_class(hid_t object, char name[32]);
 
-/* Why the data set cannot be read; NULL, and its layout, where it can. */
+/* The reason why the data set cannot be read; NULL, and its layout, if it can. */
 const char *unfit_dataset(hid_t data, layout *l);
 
-/* Fills room for a data set that is fit; ends the process where HDF5 fails. */
+/* Reads a data set that can be read into room; ends the process if HDF5 fails. */
 void read_values(hid_t data, const char *key, double *to);
 
 /* ---- sparse matrices: groups of data, indices and indptr, or of MATLAB's data, ir and jc ---- */
@@ -32,9 +32,9 @@ _Noreturn void read_sparse(hid_t group, const char *key);
 
 int is_cell(hid_t data);
 
-/* As stack_cells() says */
+/* As in stack_cells() */
 const char *unfit_cells(hid_t data, layout *l);
 _Noreturn void read_cells(hid_t data, const char *key);
 
-/* Opens "exp.spikes", "exp(2).spikes" or "runs{3}", counted from 1; negative where it is not there */
+/* Opens "exp.spikes", "exp(2).spikes" or "runs{3}", counted from 1; negative if it does not exist */
 hid_t open_matlab(hid_t file, const char *key);

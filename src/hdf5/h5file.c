@@ -12,7 +12,7 @@ static const char *last(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Lists what is fit, with the words of MATLAB where the file is one: exp.spikes */
+/* Lists the readable objects, in MATLAB's notation for a MATLAB file: exp.spikes */
 static void list_one(catalog *c, const char *path, const char *why, const layout *l) {
     char *name = strdup(path);
     if (!name) return;
@@ -38,7 +38,7 @@ static int visit(hid_t object, const char *path, void *context) {
         const char *why = unfit_sparse(object, &l);
         list_one(c, path, why, &l);
     }
-    /* MATLAB keeps the contents of cells in #refs# */
+    /* MATLAB stores the contents of cells in #refs# */
     return sparse || strcmp(last(path), "#refs#") == 0 || strcmp(last(path), "#subsystem#") == 0;
 }
 
@@ -48,7 +48,7 @@ static catalog list_group(hid_t group, const char *prefix, int matlab) {
     return c;
 }
 
-/* A group that is not a matrix: what is in it? */
+/* Describes the contents of a group that is not a matrix */
 _Noreturn static void refuse_group(hid_t group, const char *key, int matlab) {
     char prefix[256], class[32];
     snprintf(prefix, sizeof prefix, "%.254s%s", key, key[strlen(key) - 1] == '/' ? "" : "/");
@@ -57,9 +57,9 @@ _Noreturn static void refuse_group(hid_t group, const char *key, int matlab) {
 }
 
 void read_hdf5(int64_t access, const char *key, int matlab) {
-    hid_t file = H5Fopen("/file", H5F_ACC_RDONLY, access); /* by the driver, which has no use for a name */
+    hid_t file = H5Fopen("/file", H5F_ACC_RDONLY, access); /* our driver ignores the name */
     if (file < 0) refuse("cannot be opened as HDF5: %s", reason());
-    const char *root = matlab ? "" : "/"; /* as one writes names in MATLAB, and paths in HDF5 */
+    const char *root = matlab ? "" : "/"; /* the user's notation: names in MATLAB, paths in HDF5 */
     if (!key[0]) {
         catalog all = list_group(file, root, matlab);
         key = catalog_only(&all);

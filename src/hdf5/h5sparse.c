@@ -41,7 +41,7 @@ int is_sparse(hid_t group) {
            (has_part(group, "data") && has_part(group, "indices") && has_part(group, "indptr"));
 }
 
-/* A data set of one axis as doubles; NULL where it is not one */
+/* A data set of one axis as doubles; NULL if it is not one */
 static double *vector(hid_t group, const char *name, size_t *count) {
     *count = 0;
     if (!has_part(group, name)) return NULL;
@@ -75,7 +75,7 @@ static int shape_of(hid_t group, double shape[2]) {
     return 1;
 }
 
-/* Why it cannot be read, or NULL; with_values: the index and the values, too */
+/* The reason why it cannot be read, or NULL; with_values: also reads the index and the values */
 static const char *open_sparse(hid_t group, int with_values, ks_sparse *s) {
     double shape[2] = {0}, rows = 0;
     char kind[MOST_ATTRIBUTE], other[MOST_ATTRIBUTE];

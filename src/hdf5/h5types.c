@@ -1,6 +1,6 @@
 /*
- * Data sets: which can be read as an array of numbers, and which layout it has. MATLAB counts the first index
- * fastest and HDF5 the last, so that an r x c variable lies in the file as c x r.
+ * Data sets: decides which can be read as an array of numbers, and finds their layout. In MATLAB the first
+ * index runs fastest and in HDF5 the last, so an r x c variable is stored as c x r.
  */
 #include "hdf5/h5.h"
 
@@ -13,7 +13,7 @@ static herr_t keep_first(unsigned n, const H5E_error2_t *e, void *text) {
     return 0;
 }
 
-/* The innermost entry of its error stack */
+/* The innermost entry of HDF5's error stack */
 const char *reason(void) {
     static char text[200];
     snprintf(text, sizeof text, "damaged file");
@@ -26,7 +26,7 @@ int matlab_class(hid_t object, char name[32]) {
     hid_t attribute = H5Aopen(object, "MATLAB_class", H5P_DEFAULT), type = H5Tcopy(H5T_C_S1);
     snprintf(name, 32, "unknown");
     hid_t stored = H5Aget_type(attribute);
-    /* one string of fixed length: HDF5 writes as many as there are, whatever room we have */
+    /* accept one string of fixed length only: HDF5 writes all strings, even past the end of our buffer */
     if (H5Tget_class(stored) != H5T_STRING || H5Tis_variable_str(stored) != 0 ||
         H5Sget_simple_extent_npoints(H5Aget_space(attribute)) != 1)
         return 0;
@@ -35,7 +35,9 @@ int matlab_class(hid_t object, char name[32]) {
     return 1;
 }
 
-/* h5py writes booleans as an enumeration of FALSE = 0 and TRUE = 1. Any other is a set of labels. */
+/*
+ * h5py writes booleans as an enumeration of FALSE = 0 and TRUE = 1. Any other enumeration is a set of labels.
+ */
 static int is_bool(hid_t type) {
     char name[2][8] = {"", ""};
     return H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2 &&
@@ -103,7 +105,7 @@ const char *unfit_dataset(hid_t data, layout *l) {
         l->shape[matlab ? ndim - 1 - k : k] = (size_t)dims[k];
     }
 
-    /* missing source files would read as fill values, silently */
+    /* values from missing source files would silently read as fill values */
     if (H5Pget_layout(plist) == H5D_VIRTUAL) return "is a virtual data set, whose values are in other files";
     if (H5Pget_layout(plist) == H5D_CONTIGUOUS && H5Pget_external_count(plist) > 0)
         return "keeps its values in other files, which are not read";

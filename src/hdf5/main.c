@@ -1,5 +1,8 @@
-/* The process: its limits, and the memory it shares with the library. See reader.h and formats/child.h. */
-#ifndef _GNU_SOURCE /* the fuzzer has it already */
+/*
+ * The main program of kspec-hdf5: its limits, and the memory it shares with the library. See reader.h and
+ * formats/child.h.
+ */
+#ifndef _GNU_SOURCE /* the fuzzer defines it already */
 #define _GNU_SOURCE
 #endif
 #include "hdf5/reader.h"
@@ -23,7 +26,7 @@
 static ks_child_header *shared;
 static size_t available; /* memory, in bytes */
 
-/* _exit, not exit: what the libraries would tidy up at exit may be in ruins. */
+/* _exit, not exit: a damaged file may have corrupted the state that the libraries' exit handlers use. */
 _Noreturn static void answer(uint32_t status) {
     shared->version = KS_CHILD_VERSION;
     shared->magic = KS_CHILD_MAGIC;
@@ -51,7 +54,9 @@ double *make_room(int ndim, const size_t *shape) {
     if (overflow || bytes > PTRDIFF_MAX - KS_CHILD_DATA)
         refuse("its array is too large for the address space");
 
-    /* pages are taken one by one as they are written: too large a file must fail here, not in the middle */
+    /*
+     * the system allocates pages as they are written: an array that is too large must fail now, not half-way
+     */
     size_t total = bytes + KS_CHILD_DATA;
     void *map = MAP_FAILED;
     if (total <= available && ftruncate(KS_CHILD_FD, (off_t)total) == 0)
@@ -75,8 +80,8 @@ static void set_limit(int resource, rlim_t most) {
 }
 
 /*
- * The most memory that a sound file of this size has a use for: deflate makes 1032 bytes of one at best, and
- * each may become a double; and a constant for the libraries, and for arrays that are all fill values.
+ * The most memory that an intact file of this size can need: deflate turns one byte into at most 1032, and
+ * each of these may become a double. A constant covers the libraries and arrays that consist of fill values.
  */
 static rlim_t most_memory(off_t size) {
     const rlim_t constant = (rlim_t)1 << 30, ratio = 1032 * sizeof(double);
@@ -84,27 +89,27 @@ static rlim_t most_memory(off_t size) {
                                                                  : (rlim_t)size * ratio + constant;
 }
 
-/* A damaged file may ask for any amount of memory and time, and end in a crash, which needs no core file. */
+/* A damaged file may cause any use of memory and time, and a crash, which needs no core file. */
 static void set_limits(off_t size) {
     rlim_t memory = (rlim_t)sysconf(_SC_PHYS_PAGES) * (rlim_t)sysconf(_SC_PAGESIZE);
     if (memory > most_memory(size)) memory = most_memory(size);
     available = (size_t)memory;
     if (shared->memory && available > shared->memory) available = (size_t)shared->memory;
-    sandbox_end_with_caller(); /* should the caller be gone already: the hour below */
+    sandbox_end_with_caller(); /* if the caller has already ended, the limit of an hour below ends us */
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_CPU, 3600);
 #ifndef KSPEC_SANITIZED /* a sanitizer maps terabytes */
     set_limit(RLIMIT_AS, memory);
 #endif
-    signal(SIGXFSZ, SIG_IGN);                         /* the limit on file sizes is an error of ftruncate() */
-    FILE *f = fopen("/proc/self/oom_score_adj", "w"); /* if memory runs out, this process goes first */
+    signal(SIGXFSZ, SIG_IGN);                         /* above the size limit ftruncate() fails */
+    FILE *f = fopen("/proc/self/oom_score_adj", "w"); /* if memory runs out, end this process first */
     if (f) {
         fputs("1000", f);
         fclose(f);
     }
 }
 
-/* MATLAB's HDF5 files have its signature behind a header of 512 bytes. */
+/* MATLAB's HDF5 files have HDF5's signature behind a header of 512 bytes. */
 static int is_hdf5(int fd) {
     static const char signature[8] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
     char bytes[8];
@@ -127,20 +132,20 @@ int main(int argc, char **argv) {
 
     int matlab = strcmp(argv[3], "mat") == 0;
     struct stat st;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* for the system's own message */
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* to get the system's own message */
     if (fd < 0 || fstat(fd, &st) != 0) refuse("cannot open: %s", strerror(errno));
     if (!S_ISREG(st.st_mode)) refuse("is not a regular file, which HDF5 and MATLAB files must be");
     set_limits(st.st_size);
 
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1); /* locks fail on some network file systems; we only read */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    H5PLset_loading_state(0); /* a filter that the library lacks is no reason to run a stranger's code */
-    H5Lunregister(H5L_TYPE_EXTERNAL); /* one file is read, not what it points to */
+    H5PLset_loading_state(0);         /* never run a filter that the file names and the library lacks */
+    H5Lunregister(H5L_TYPE_EXTERNAL); /* read one file only, not the files it links to */
     int64_t access = driver_access(fd, (size_t)st.st_size);
     mat_file *mat = matlab && !is_hdf5(fd) ? open_mat(path, fd) : NULL;
     sandbox_enter(KS_CHILD_FD);
 
     if (mat) read_mat(mat, key);
-    mallopt(M_PERTURB, 0xa5); /* HDF5 uses memory before it is set: let it crash, rather than work by luck */
+    mallopt(M_PERTURB, 0xa5); /* HDF5 may read memory before setting it: crash rather than work by luck */
     read_hdf5(access, key, matlab);
 }

@@ -1,4 +1,4 @@
-/* What the parts of the reader of MATLAB's files before v7.3 share. */
+/* The shared functions of the reader of MATLAB files before v7.3. */
 #pragma once
 
 #include "hdf5/reader.h"
@@ -10,23 +10,23 @@ typedef struct {
     size_t shape[3];
 } mat_layout;
 
-/* Why the variable cannot be read; NULL, and the array that it is, where it can. */
+/* The reason why the variable cannot be read; NULL, and its array layout, if it can. */
 const char *unfit_variable(matvar_t *v, mat_layout *l);
 
-/* Bytes of a number of a class; 0 where it has none */
+/* Bytes of a number of a class; 0 for a class that is not numeric */
 size_t class_size(enum matio_classes class);
 
-/* Makes `count` doubles of numbers of a class; `from` may be the end of the room at `to`. */
+/* Converts `count` numbers of a class to doubles; `from` may be the end of the room at `to`. */
 void widen(double *to, const void *from, size_t count, enum matio_classes class);
 
-/* Puts the variable into the catalog, and of a struct its fields as v.field. */
+/* Adds the variable to the catalog, and the fields of a struct as v.field. */
 void list_variable(catalog *c, const char *name, matvar_t *v);
 
 /*
- * Follows a path behind a variable's name: ".field", "(2)" of a struct array, "{3}" of a cell array; NULL
- * where it is not there.
+ * Follows a path after a variable's name: ".field", "(2)" for a struct array, "{3}" for a cell array; NULL if
+ * it does not exist.
  */
 matvar_t *follow_path(matvar_t *v, const char *path);
 
-/* Hands over a variable whose data are in memory. */
+/* Writes a variable whose data are in memory to the shared memory. */
 _Noreturn void give_variable(matvar_t *v, const char *key);

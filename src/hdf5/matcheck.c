@@ -1,9 +1,11 @@
 /*
- * Is a MATLAB file of version 5 to 7 whole? matio fills the missing end of a truncated file with zeros, and
- * leaves the checksum of compressed variables unread; wrong numbers are worse than none, so this looks first.
+ * Checks that a MATLAB file of version 5 to 7 is complete. matio fills the missing end of a truncated file
+ * with zeros and does not verify the checksum of compressed variables. Wrong numbers are worse than none, so
+ * this check runs first.
  *
  * After 128 bytes of header the file is a list of elements: type and length (4 bytes each, in the byte order
- * that the last two bytes of the header tell), then so many bytes. A compressed element is a zlib stream.
+ * given by the last two bytes of the header), then as many bytes as the length says. A compressed element is
+ * a zlib stream.
  */
 #include "hdf5/reader.h"
 
@@ -14,7 +16,7 @@
 
 enum { COMPRESSED = 15, PIECE = 1 << 16 };
 
-/* Inflates the next `length` bytes of f, for the sake of the checksum at the end. */
+/* Inflates the next `length` bytes of f, to verify the checksum at the end. */
 static int stream_is_sound(FILE *f, uint32_t length) {
     static unsigned char in[PIECE], out[PIECE];
     z_stream z = {0};

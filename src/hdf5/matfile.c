@@ -1,4 +1,4 @@
-/* MATLAB files before v7.3, through matio. */
+/* Reads MATLAB files before v7.3 through matio. */
 #define _DEFAULT_SOURCE /* pread */
 #include "hdf5/mat.h"
 
@@ -21,7 +21,10 @@ struct mat_file {
     FILE *raw; /* the same file, for check_mat5() */
 };
 
-/* matio reads no more of the file here than its header, which is that of version 5: this looks first. */
+/*
+ * For other versions matio reads no more than the header, which they share with version 5; so we check the
+ * version first.
+ */
 mat_file *open_mat(const char *path, int fd) {
     static mat_file f;
     unsigned char end[4] = {0};
@@ -35,7 +38,10 @@ mat_file *open_mat(const char *path, int fd) {
     return &f;
 }
 
-/* The variable that a path begins with: by all of it, or by what stands before its first . ( or { */
+/*
+ * The variable that a path begins with: the variable named by the whole path, or by the text before its first
+ * . ( or {
+ */
 static matvar_t *find(mat_t *mat, const char *key) {
     Mat_Rewind(mat);
     matvar_t *v = Mat_VarReadInfo(mat, key);
@@ -74,7 +80,7 @@ void read_mat(mat_file *f, const char *key) {
     mat_layout l;
     const char *why = unfit_variable(at, &l);
     if (why) refuse("%.100s %s", key, why);
-    if (at != v || !class_size(at->class_type)) { /* parts of it need all of it in memory */
+    if (at != v || !class_size(at->class_type)) { /* a part needs the whole in memory */
         if (Mat_VarReadDataAll(mat, v) != 0) refuse("%.100s cannot be read: the file is damaged", key);
         give_variable(follow_path(v, key + strlen(v->name)), key);
     }

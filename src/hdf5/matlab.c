@@ -1,4 +1,4 @@
-/* Paths and cells of MATLAB, whatever the version of the file. */
+/* Paths and cell arrays of MATLAB, for every version of the file format. */
 #include "hdf5/reader.h"
 
 #include <ctype.h>

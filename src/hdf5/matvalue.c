@@ -1,4 +1,4 @@
-/* Variables of MATLAB before v7.3: numbers, cells of one shape, sparse matrices, fields of structs. */
+/* Variables of MATLAB files before v7.3: numbers, cells of one shape, sparse matrices, fields of structs. */
 #include "hdf5/mat.h"
 #include "formats/sparse.h"
 
@@ -23,8 +23,8 @@ size_t class_size(enum matio_classes class) {
 }
 
 /*
- * Where the values lie at the end of the room for count doubles, value i is read at byte (8-s) count + s i >=
- * 8 i, so that none is overwritten before it is read.
+ * The values of s bytes may lie at the end of the room for count doubles. Value i is then read at byte (8-s)
+ * count + s i >= 8 i, so that no value is overwritten before it is read.
  */
 #define WIDEN(T)                                                   \
     for (size_t i = 0; i < count; i++) {                           \
@@ -57,7 +57,7 @@ static size_t count_of(const matvar_t *v) {
     return n;
 }
 
-/* As stack_cells() says */
+/* As in stack_cells() */
 static const char *unfit_cells(matvar_t *v, mat_layout *l) {
     size_t count = count_of(v);
     matvar_t **cell = v->data;
@@ -114,7 +114,7 @@ void list_variable(catalog *c, const char *name, matvar_t *v) {
             matvar_t *field = Mat_VarGetStructFieldByIndex(v, k, 0);
             char path[256];
             if (!field || !fields[k]) continue;
-            /* a path as long as this has come back to itself, or is of no use to anyone */
+            /* a path this long is part of a loop, or too long to be useful */
             if (snprintf(path, sizeof path, "%s.%s", name, fields[k]) >= (int)sizeof path) continue;
             list_variable(c, path, field);
         }
@@ -128,7 +128,7 @@ void list_variable(catalog *c, const char *name, matvar_t *v) {
 }
 
 matvar_t *follow_path(matvar_t *v, const char *p) {
-    size_t element = 1; /* of a struct array, until its field is named */
+    size_t element = 1; /* index into a struct array, until its field is named */
     while (v && *p) {
         size_t count = count_of(v);
         if (*p != '.') {

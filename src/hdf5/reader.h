@@ -1,7 +1,7 @@
 /*
  * kspec-hdf5 reads one array of one HDF5 or MATLAB file into the memory it shares with the library, and ends.
- * It is a separate process because the libraries it calls crash on damaged files. Hence its style: an error
- * ends the process where it is found, with a message; nothing is freed.
+ * It is a separate process because the libraries it calls crash on damaged files. So its code is simple: an
+ * error ends the process at once, with a message, and nothing is freed.
  */
 #pragma once
 
@@ -13,20 +13,20 @@
 _Noreturn void refuse(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Room in the shared memory for an array of this shape: 1 to 3 axes, none of them empty. Ends the process
- * where there is not enough memory. Then finish(), once it is filled.
+ * Allocates shared memory for an array of this shape: 1 to 3 axes, none of them empty. Ends the process if
+ * memory is out. Call finish() after filling it.
  */
 double *make_room(int ndim, const size_t *shape);
 _Noreturn void finish(int column_major);
 
 /* The arrays of a file: to choose the only one, or to list them for the user. */
 typedef struct {
-    const char *kind; /* what the format calls them: "data set", "variable" */
+    const char *kind; /* the format's word for an array: "data set", "variable" */
     int matlab;       /* paths are written exp.spikes, not exp/spikes */
-    size_t count;     /* how many can be read */
+    size_t count;     /* the number of readable arrays */
     char *name;       /* the first of them */
     char list[256];   /* as many as fit: "x (4 x 3), y (10 x 2)" */
-    char unfit[160];  /* the first that cannot be read, and why: "z is complex" */
+    char unfit[160];  /* the first unreadable array, and why: "z is complex" */
 } catalog;
 
 void catalog_add(catalog *c, const char *name, int ndim, const size_t *shape);
@@ -35,25 +35,25 @@ void catalog_unfit(catalog *c, const char *name, const char *why);
 /* The name of the only array; otherwise the process ends with a message that lists them. */
 const char *catalog_only(const catalog *c);
 
-/* Ends the process: `key` is not there (why = "is not there") or not an array ("is a group"). */
+/* Ends the process because of `key`: why = "is not there", or another kind of object ("is a group"). */
 _Noreturn void catalog_refuse(const catalog *c, const char *key, const char *why);
 
-/* "(12)" or "{12}" of a MATLAB path at *p: the number, with *p behind it; 0 where there is none */
+/* "(12)" or "{12}" of a MATLAB path at *p: returns the number and moves *p behind it; 0 if there is none */
 size_t take_index(const char **p);
 
 /*
- * Cells of one shape are an array with an axis more, the first: `count` matrices, or vectors as rows; one
- * cell is what it holds. Sets the shape, and returns how many axes it has.
+ * The shape of cells of equal size: an additional first axis counts them, so they give `count` matrices, or
+ * vectors as rows. A single cell keeps its shape. Sets the shape, and returns its number of axes.
  */
 int stack_cells(size_t count, size_t rows, size_t cols, size_t shape[3]);
 
 /*
- * The formats. Each has a part that opens the file, which is `fd` and `size` bytes long, before the sandbox
- * is entered, and one that parses it inside.
+ * The formats. One function of each opens the file (`fd`, of `size` bytes) before the process enters the
+ * sandbox, and another parses it inside.
  */
-int64_t driver_access(int fd, size_t size); /* how HDF5 gets at the file: a hid_t */
+int64_t driver_access(int fd, size_t size); /* gives HDF5 access to the file: a hid_t */
 _Noreturn void read_hdf5(int64_t access, const char *key, int matlab);
 typedef struct mat_file mat_file;
 mat_file *open_mat(const char *path, int fd);
 _Noreturn void read_mat(mat_file *f, const char *key);
-void check_mat5(FILE *f); /* ends the process where the file is cut short or a checksum is wrong */
+void check_mat5(FILE *f); /* ends the process if the file is truncated or a checksum is wrong */

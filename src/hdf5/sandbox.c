@@ -1,4 +1,4 @@
-#ifndef _GNU_SOURCE /* the tests have it already */
+#ifndef _GNU_SOURCE /* the tests define it already */
 #define _GNU_SOURCE
 #endif
 #include "hdf5/sandbox.h"
@@ -34,7 +34,7 @@ int sandbox_is_called(int fd) { return fcntl(fd, F_GET_SEALS) >= 0; }
 void sandbox_end_with_caller(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 static void no_new_privileges(void) { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
-#else /* no filter of system calls: limits alone */
+#else /* no filter of system calls: only the limits */
 int sandbox_is_called(int fd) {
     struct stat st;
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0;
@@ -46,24 +46,26 @@ static void no_new_privileges(void) {}
 #endif
 
 #ifdef ARCH
-/* A sanitizer or Valgrind opens files and starts processes of its own, whenever it has something to say. */
+/* A sanitizer or Valgrind opens files and starts processes whenever it has something to report. */
 static int is_observed(void) {
 #ifdef KSPEC_SANITIZED
     return 1;
 #else
-    const char *preload =
-        getenv("LD_PRELOAD"); /* ours starts with an empty environment; Valgrind adds this */
+    const char *preload = getenv("LD_PRELOAD"); /* ours is empty; Valgrind adds this variable */
     return preload && strstr(preload, "vgpreload") != NULL;
 #endif
 }
 
-/* The low half of argument k: descriptors, flags and process numbers fit it. */
+/* The low half of argument k, which holds descriptors, flags and process numbers. */
 #define ARGUMENT(k) \
     (offsetof(struct seccomp_data, args) + 8 * (k) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
 #define LOAD(at) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(at))
 #define ALLOWED  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define DENIED   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
-/* If the call is this one: allow it; and where an argument is equal, or has none of some bits; else go on. */
+/*
+ * If the call is this one, allow it: always, or if an argument equals a value, or if it lacks some bits.
+ * Otherwise go on.
+ */
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 1), ALLOWED
 #define ALLOW_IF(call, k, value)                                               \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 4), LOAD(ARGUMENT(k)), \
@@ -79,7 +81,7 @@ int sandbox_enter(int writable) {
         DENIED,
         LOAD(offsetof(struct seccomp_data, nr)),
 #ifdef __x86_64__
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), /* the calls of x32 have other numbers */
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), /* x32 calls have other numbers */
         DENIED,
 #endif
         /* read */
@@ -89,7 +91,7 @@ int sandbox_enter(int writable) {
         ALLOW(lseek),
         ALLOW(close),
         ALLOW(fstat),
-        /* allocate: nothing that could be executed */
+        /* allocate memory, which must not be executable */
         ALLOW_WITHOUT(mmap, 2, PROT_EXEC),
         ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
         ALLOW(munmap),
@@ -98,7 +100,7 @@ int sandbox_enter(int writable) {
         ALLOW(brk),
         ALLOW(futex),
         ALLOW(getrandom),
-        /* the length of the shared memory */
+        /* set the length of the shared memory */
         ALLOW_IF(ftruncate, 0, writable),
         /* time */
         ALLOW(clock_gettime),
@@ -115,7 +117,7 @@ int sandbox_enter(int writable) {
         DENIED,
     };
     const struct sock_fprog program = {sizeof filter / sizeof *filter, (struct sock_filter *)filter};
-    no_new_privileges(); /* without it the kernel refuses the filter */
+    no_new_privileges(); /* without this call the kernel rejects the filter */
     if (is_observed()) return 0;
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the groups that were seen, by their addresses in the file ---- */
+/* ---- the groups already seen, by their addresses in the file ---- */
 
 typedef struct {
     haddr_t *slot; /* HADDR_UNDEF: empty; linear probing */
@@ -16,7 +16,7 @@ static haddr_t *place(const seen_set *s, haddr_t at) {
     return &s->slot[k];
 }
 
-/* 1 where it is new; 0 where it was seen before, or memory is out. */
+/* Returns 1 if the address is new; 0 if it was seen before, or if memory is out. */
 static int is_new(seen_set *s, haddr_t at) {
     if (2 * s->count >= s->room) {
         seen_set more = {.room = s->room ? 2 * s->room : 64, .count = s->count};
@@ -87,7 +87,7 @@ static int push(stack *s, hid_t group, size_t path) {
     return 1;
 }
 
-/* Puts the name behind the path of length `at`; the new length, or SIZE_MAX without memory. */
+/* Appends the name to the path of length `at`; returns the new length, or SIZE_MAX without memory. */
 static size_t append(stack *s, size_t at, const char *name) {
     size_t n = strlen(name), need = at + n + 2;
     if (need > s->path_room) {

@@ -1,7 +1,7 @@
 /*
- * A run as bytes: words of 8 bytes in the machine's order. Magic number, version, length; the configuration,
- * word by word; epoch, step, the measurements so far; weights and Adam's means, two floats a word; and a
- * checksum of all before it.
+ * Saves a training run as bytes, and loads it again: words of 8 bytes in the machine's order. They hold magic
+ * number, version, length; the configuration, word by word; epoch, step, the measurements so far; weights and
+ * Adam's means, two floats a word; and a checksum of all preceding words.
  */
 #include "base/error.h"
 #include "base/result.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { VERSION = 3, HEAD = 3, FIELDS = 21, RECORD = 6, ESTIMATE = 8 };
-static const uint64_t MAGIC = UINT64_C(0x6e7261656c70736b); /* "ksplearn" where the least byte comes first */
+static const uint64_t MAGIC = UINT64_C(0x6e7261656c70736b); /* "ksplearn" if the lowest byte comes first */
 
 static uint64_t bits(double x) {
     uint64_t u;
@@ -26,7 +26,7 @@ static double number(uint64_t u) {
     return x;
 }
 
-/* ---- the configuration: all that the bits of a run depend on */
+/* ---- the configuration: everything that determines the bits of a run */
 
 typedef struct {
     const char *name;
@@ -135,7 +135,7 @@ static kspec_status damaged(const ks_network *net, const char *how, kspec_error 
 
 static const char odd[] = "is damaged: its records contradict each other";
 
-/* Is there room for `count` things of `words` words? */
+/* Do the remaining words suffice for `count` items of `words` words? */
 static int has(const reader *r, uint64_t count, size_t words) {
     return count <= (uint64_t)(r->end - r->at) / words;
 }
@@ -160,7 +160,7 @@ static kspec_status get_estimates(reader *r, size_t count, ks_arena *arena, kspe
     return KSPEC_OK;
 }
 
-/* The next record, into the run if its epoch is measured there */
+/* Copies the next record into the run if the run measures its epoch */
 static kspec_status get_record(ks_learning *l, const ks_network *net, reader *r, size_t reached,
                                kspec_learn_run *run, kspec_error *err) {
     if (!has(r, 1, RECORD)) return damaged(net, odd, err);
@@ -172,12 +172,12 @@ static kspec_status get_record(ks_learning *l, const ks_network *net, reader *r,
     r->at += RECORD;
     if (!has(r, all, ESTIMATE) || !has(r, sub, ESTIMATE) || !has(r, all + sub, ESTIMATE))
         return damaged(net, odd, err);
-    /* fewer epochs are wanted now, or it was the last one then */
+    /* the run now has fewer epochs, or it was the last epoch of the stored run */
     if (e.epoch > l->o.epochs || !ks_learn_is_measured(l, e.epoch)) {
         r->at += (all + sub) * ESTIMATE;
         return KSPEC_OK;
     }
-    /* epochs grow from 0 to at most the one reached, so that there is room for these and for the rest */
+    /* epochs increase from 0 to at most the current one, so that these and the later ones fit */
     size_t had = run->epoch_count;
     if (e.epoch > reached || (had ? e.epoch <= run->epochs[had - 1]->epoch : e.epoch != 0))
         return damaged(net, odd, err);

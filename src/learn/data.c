@@ -1,4 +1,4 @@
-/* Checks images and labels, and brings the pixels to scale. */
+/* Checks images and labels, and scales the pixels. */
 #include "learn/data.h"
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ uint64_t ks_fnv(uint64_t h, const void *bytes, size_t count) {
     return h;
 }
 
-/* One of the two sets of images, as messages call it */
+/* One of the two sets of images, with its name in messages */
 typedef struct {
     const char *images, *labels, *matrix, *column;
 } set_name;
@@ -24,7 +24,7 @@ static const set_name training = {"images", "labels", "the matrix of images", "t
 static const set_name test = {"test images", "test labels", "the matrix of test images",
                               "the column of test labels"};
 
-/* The images are there and finite, with a label for each; `labels` may be NULL. */
+/* Checks that the images exist and are finite, with a label for each; `labels` may be NULL. */
 static kspec_status check_images(const set_name *set, const kspec_matrix *x, const kspec_matrix *labels,
                                  kspec_error *err) {
     kspec_status st = ks_matrix_check(x, set->matrix, err);
@@ -54,7 +54,7 @@ static kspec_status take_labels(const set_name *set, const kspec_matrix *labels,
     return KSPEC_OK;
 }
 
-/* The mean of each pixel over the training images; returns the mean square of the rest */
+/* The mean of each pixel over the training images; returns the mean square of the deviations */
 static double center(const kspec_matrix *x, size_t n, double *mean) {
     memset(mean, 0, x->cols * sizeof *mean);
     for (size_t i = 0; i < n; i++)
@@ -110,7 +110,7 @@ static uint64_t digest_of(const ks_images *s, uint64_t h) {
     return s->label ? ks_fnv(h, s->label, s->n * sizeof *s->label) : h;
 }
 
-/* How many of `have` to take: `wanted`, or `usual`, or all where there are fewer */
+/* How many of `have` to use: `wanted`, or else `usual`, but never more than `have` */
 static kspec_status choose(const char *what, size_t wanted, size_t usual, size_t have, size_t *out,
                            kspec_error *err) {
     if (wanted > have)

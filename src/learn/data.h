@@ -1,15 +1,17 @@
-/* Images and labels as the networks take them. */
+/* Images and labels in the form that the networks read. */
 #pragma once
 
 #include "kspec/learn.h"
 
 #include "base/memory.h"
 
-/* n images of d pixels, row-major; stride is a multiple of KS_TRAIN_COLS, and the rest of a row is zero. */
+/*
+ * n images of d pixels, row-major; stride is a multiple of KS_TRAIN_COLS, and the padding of a row is zero.
+ */
 typedef struct {
     size_t n, stride;
     float *x;
-    /* NULL: not known */
+    /* NULL: unknown */
     int *label;
 } ks_images;
 
@@ -19,7 +21,7 @@ struct kspec_learn_data {
     ks_images train, test;
     /* the first test images: probe x pixels */
     double *probe;
-    /* of all of the above */
+    /* hash of all the fields above */
     uint64_t digest;
     ks_arena arena;
 };

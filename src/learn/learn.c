@@ -1,4 +1,4 @@
-/* kspec_learn(): checks, and has the networks trained side by side, the widest first. */
+/* kspec_learn(): checks the options and trains the networks in parallel, the widest first. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/parallel.h"
@@ -16,15 +16,15 @@ typedef struct {
     ks_learning l;
     ks_run run;
     kspec_learn_result *out;
-    /* of the runs, the widest first */
+    /* the order of the runs, the widest first */
     size_t *order;
-    /* of each run */
+    /* one for each run */
     kspec_error *errors;
-    /* work, in neurons times epochs; the initialisation is one */
+    /* total work, in neurons times epochs; the initialisation counts as one epoch */
     double total;
-    /* runs of this process, which are all unless there is a team */
+    /* the number of runs of this process: all, unless a team shares them */
     size_t mine;
-    /* in a team: what each run has found, in `order`, as bytes; and which ones were run here */
+    /* in a team: the results of each run, in `order`, as bytes; and which runs this process has run */
     unsigned char *records, *ran;
     size_t record;
     /* work done; runs begun and finished */
@@ -77,7 +77,7 @@ static kspec_status check(job *j, kspec_error *err) {
                        s->train_count);
     if (o->subsample > most)
         return ks_fail(err, KSPEC_E_ARG, "subsample %zu exceeds the width %zu", o->subsample, most);
-    /* the shorter side of every matrix to come: better refused before hours of training than after */
+    /* the shorter side of every later matrix: better to fail now than after hours of training */
     size_t side = least < s->probe ? least : s->probe;
     if (o->subsample && o->subsample < side) side = o->subsample;
     if (o->nmax < 0) return ks_fail(err, KSPEC_E_ARG, "order %d is below 1", o->nmax);
@@ -93,7 +93,7 @@ static kspec_status check(job *j, kspec_error *err) {
 
 /* ---- the runs */
 
-/* The calling thread alone reports the progress of all runs and learns whether to stop. */
+/* Only the calling thread reports the progress of all runs, and learns whether to stop. */
 static int poll(void *ctx, int worker) {
     job *j = ctx;
     if (worker == 0 && !atomic_load(&j->l.stop) &&
@@ -103,13 +103,13 @@ static int poll(void *ctx, int worker) {
 }
 
 static int report(void *ctx, double fraction) {
-    (void)fraction; /* counts runs; poll() counts epochs */
+    (void)fraction; /* this counts runs; poll() counts epochs */
     return poll(ctx, 0);
 }
 
 /*
- * How a run ended: `err` becomes the reason. A run that stops because another has failed is not the reason:
- * that one's failure, where there is one.
+ * Records how a run ended: `err` becomes the reason. A run that stops because another one failed is not the
+ * reason; the failure of that other run is.
  */
 static kspec_status reason(job *j, size_t run, kspec_status st, kspec_error *err) {
     pthread_mutex_lock(&j->l.lock);
@@ -134,7 +134,7 @@ static kspec_status chunk(void *ctx, size_t k, const ks_worker *worker) {
     st = reason(j, r, st, worker->err);
     if (st) atomic_store(&j->l.stop, 1);
     atomic_fetch_add(&j->finished, 1);
-    /* nothing is left to begin: the calling thread reports until the others have ended */
+    /* no run is left to begin: the calling thread reports progress until the others have ended */
     while (worker->index == 0 && atomic_load(&j->begun) == count && atomic_load(&j->finished) < count &&
            !poll(j, 0))
         nanosleep(&(struct timespec){0, 20000000}, NULL);
@@ -157,7 +157,7 @@ static kspec_status make_runs(job *j, kspec_error *err) {
         if (!run) return ks_nomem(err, "a run", sizeof *run);
         run->width = l->widths[k / l->o.seeds];
         run->seed = l->o.seed + k % l->o.seeds;
-        size_t i = k; /* insertion: runs are few */
+        size_t i = k; /* insertion sort: runs are few */
         for (; i && out->runs[j->order[i - 1]]->width < run->width; i--) j->order[i] = j->order[i - 1];
         j->order[i] = k;
     }

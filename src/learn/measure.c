@@ -1,4 +1,4 @@
-/* Phi from the hidden layer, and its moments. */
+/* Takes Phi from the hidden layer and estimates its moments. */
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/result.h"
@@ -16,7 +16,7 @@ static void activations(const ks_network *net, const kspec_learn_data *data, dou
     for (size_t k = 0; k < data->shape.probe * net->N; k++) phi[k] = phi[k] < 0 ? 0 : phi[k];
 }
 
-/* Divides by the root mean square; returns 0 where that is 0 or not finite */
+/* Divides by the root mean square; returns 0 if that is 0 or not finite */
 static int normalize(double *phi, size_t count) {
     double sum = 0;
     for (size_t k = 0; k < count; k++) sum += phi[k] * phi[k];
@@ -43,7 +43,7 @@ static int listen(void *ctx, double fraction) {
  */
 static double ratio_error(const kspec_moments_result *r, size_t k) {
     const kspec_estimate *e = r->estimates[k];
-    size_t one = 0; /* m(1), which is the same for all estimators */
+    size_t one = 0; /* m(1), equal for all estimators */
     while (one < r->count && r->estimates[one]->n != 1) one++;
     if (!r->correlation || one == r->count) return NAN;
     double s = e->std_error, t = e->n * e->value * r->estimates[one]->std_error;
@@ -96,14 +96,14 @@ static kspec_status silent(const ks_network *net, const kspec_learn_epoch *e, co
                    (unsigned long long)net->seed, e->epoch, which);
 }
 
-/* The columns of the subsample, which is drawn once for a run, from phi to sub */
+/* Copies the columns of the subsample, drawn once for a run, from phi to sub */
 static void pick(const ks_network *net, size_t P, const double *phi, size_t Q, size_t *order, double *sub) {
     ks_random_permutation(net->seed, ks_learn_stream(net->N, KS_LEARN_SUBSAMPLE), net->N, order);
     for (size_t i = 0; i < P; i++)
         for (size_t a = 0; a < Q; a++) sub[i * Q + a] = phi[i * net->N + order[a]];
 }
 
-/* Phi to the store */
+/* Writes Phi to the store */
 static kspec_status store_activations(ks_learning *l, const ks_network *net, size_t epoch, const double *phi,
                                       kspec_error *err) {
     if (!l->store.activations) return KSPEC_OK;

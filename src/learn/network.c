@@ -14,7 +14,7 @@ uint64_t ks_learn_stream(size_t width, uint64_t purpose) {
     return ks_stream(KS_STREAM_LEARN, ((uint64_t)width << 32) + purpose);
 }
 
-/* Sizes, and how many floats they come to */
+/* The sizes, and the number of floats that they need */
 static size_t measure(ks_network *net, size_t N, const kspec_learn_data *data, size_t batch) {
     *net = (ks_network){.N = N,
                         .classes = data->shape.classes,
@@ -34,7 +34,9 @@ size_t ks_network_bytes(size_t N, const kspec_learn_data *data, size_t batch) {
     return ks_size(measure(&net, N, data, batch), sizeof(float));
 }
 
-/* Rows of normal numbers with this deviation: number j of row i is number i*count + j of the stream */
+/*
+ * Rows of normal numbers with this standard deviation: number j of row i is number i*count + j of the stream
+ */
 static void draw(const ks_network *net, uint64_t purpose, double deviation, size_t count, size_t ld,
                  double *row, float *out) {
     for (size_t i = 0; i < net->N; i++) {
@@ -74,7 +76,7 @@ kspec_status ks_network_make(ks_network *net, ks_arena *arena, size_t N, uint64_
     return KSPEC_OK;
 }
 
-/* XT from the rows of `count` images; columns beyond them become zero. */
+/* Fills XT with the rows of `count` images; the remaining columns become zero. */
 static void transpose_images(ks_network *net, size_t count) {
     for (size_t k = 0; k < net->cols; k++) {
         float *to = net->XT + k * net->batch;
@@ -83,7 +85,7 @@ static void transpose_images(ks_network *net, size_t count) {
     }
 }
 
-/* H and Y from XT */
+/* Computes H and Y from XT */
 static void forward(ks_network *net) {
     size_t hidden = net->rows * net->batch;
     for (size_t i = 0; i < net->rows; i++)
@@ -97,7 +99,7 @@ static void forward(ks_network *net) {
         net->Y, net->batch);
 }
 
-/* Output j of image b becomes y - t; returns the image's loss. */
+/* Turns output j of image b into y - t; returns the image's loss. */
 static double residual(ks_network *net, size_t b, int label) {
     double sum = 0;
     net->Y[(size_t)label * net->batch + b] -= 1;
@@ -119,7 +121,7 @@ double ks_network_step(ks_network *net, const ks_images *s, const size_t *image,
     double loss = 0;
     for (size_t b = 0; b < count; b++) loss += residual(net, b, s->label[image[b]]);
 
-    /* dL/dy = (2/count)(y - t), dL/d(w_i.x) = 1[h_i > 0] sum_j a_ij dL/dy_j; images beyond count have none */
+    /* dL/dy = (2/count)(y - t), dL/d(w_i.x) = 1[h_i > 0] sum_j a_ij dL/dy_j; images beyond count give zero */
     float factor = 2.0f / (float)count;
     for (size_t j = 0; j < outputs; j++)
         for (size_t b = 0; b < net->batch; b++) {
@@ -131,7 +133,10 @@ double ks_network_step(ks_network *net, const ks_images *s, const size_t *image,
         net->batch);
     for (size_t k = 0; k < hidden; k++) net->D[k] = net->H[k] > 0 ? net->D[k] : 0;
 
-    /* dL/dw_ik = sum_b D_ib x_bk and dL/da_ij = sum_b h_ib dL/dy_bj, each consumed by Adam as it is made */
+    /*
+     * dL/dw_ik = sum_b D_ib x_bk and dL/da_ij = sum_b h_ib dL/dy_bj; Adam uses each entry as soon as it is
+     * computed
+     */
     double t = (double)++net->steps, root = sqrt(1 - pow(BETA2, t));
     ks_adam adam = {(float)BETA1,
                     (float)(1 - BETA1),

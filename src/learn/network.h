@@ -3,9 +3,9 @@
  *
  *     h_i = max(w_i . x, 0),   y_j = sum_i a_ij h_i,   loss = mean over images of sum_j (y_j - t_j)^2.
  *
- * Neurons, pixels, classes and the images of a batch are padded with zeros to what the kernels take; padded
- * weights have gradient zero and stay zero. Matrices of the batch have images as columns, but for X, which
- * has them as rows.
+ * Neurons, pixels, classes and the images of a batch are padded with zeros to the sizes that the kernels
+ * need; padded weights have gradient zero and stay zero. The columns of the batch matrices are images, except
+ * in X, where the rows are images.
  */
 #pragma once
 
@@ -13,16 +13,16 @@
 #include "learn/data.h"
 
 typedef struct {
-    size_t N, classes, d;              /* as they are */
+    size_t N, classes, d;              /* without padding */
     size_t rows, outputs, cols, batch; /* N, classes, pixels and images of a batch, padded */
     double step_size;
     uint64_t seed, steps; /* Adam's t */
     const ks_simd *k;
     size_t weights;      /* of both layers: rows (cols + outputs) */
-    float *state;        /* kept by a checkpoint: the next six, one after the other */
+    float *state;        /* the next six arrays, one after the other; a checkpoint stores them */
     float *W, *MW, *VW;  /* rows x cols */
     float *A, *MA, *VA;  /* rows x outputs */
-    const float **image; /* rows of the images at hand */
+    const float **image; /* rows of the current images */
     float *X, *XT;       /* batch x cols; cols x batch */
     float *H, *D;        /* rows x batch: activations; derivative of the loss by w_i . x */
     float *AT;           /* outputs x rows */
@@ -30,26 +30,29 @@ typedef struct {
     float *RT;           /* batch x outputs */
 } ks_network;
 
-/* Streams of random numbers: those of a width are its own, so that networks of one seed are independent. */
+/*
+ * Streams of random numbers. Each width has separate streams, so that networks with the same seed are
+ * independent.
+ */
 enum { KS_LEARN_HIDDEN, KS_LEARN_OUTPUT, KS_LEARN_SUBSAMPLE, KS_LEARN_ORDER }; /* last: + epoch */
 uint64_t ks_learn_stream(size_t width, uint64_t purpose);
 
-/* Bytes that a network of width N holds. */
+/* Bytes of memory for a network of width N. */
 size_t ks_network_bytes(size_t N, const kspec_learn_data *data, size_t batch);
 
-/* Allocates it in the arena and draws its weights. */
+/* Allocates the network in the arena and draws its weights. */
 kspec_status ks_network_make(ks_network *net, ks_arena *arena, size_t N, uint64_t seed,
                              const kspec_learn_data *data, size_t batch, const kspec_learn_scaling *scaling,
                              kspec_error *err);
 
 /*
- * One step of Adam on `count` images (at most batch) whose numbers are given; returns the sum of their losses
- * before.
+ * One step of Adam on `count` images (at most batch), given by their numbers; returns the sum of their losses
+ * before the step.
  */
 double ks_network_step(ks_network *net, const ks_images *s, const size_t *image, size_t count);
 
-/* Mean loss and share of right classes over all images of a set that has labels. */
+/* Mean loss and fraction of correct classes over all images of a set with labels. */
 void ks_network_evaluate(ks_network *net, const ks_images *s, double *loss, double *accuracy);
 
-/* Multiply-adds of the steps of one pass through n images. */
+/* Multiply-adds of one pass through n images. */
 double ks_network_fma(const ks_network *net, size_t n);

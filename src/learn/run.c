@@ -7,17 +7,17 @@
 
 #include <math.h>
 
-/* Between looks at `stop` */
+/* Steps between two checks of `stop` */
 enum { BATCHES = 16 };
 
 static kspec_status diverged(const ks_network *net, size_t epoch, double loss, kspec_error *err) {
-    /* fabs: NaN is printed without a sign */
+    /* fabs: print NaN without a sign */
     return ks_fail(err, KSPEC_E_NUMERIC, "width %zu, seed %llu: the loss has become %g at epoch %zu%s",
                    net->N, (unsigned long long)net->seed, fabs(loss), epoch,
                    epoch ? "; a smaller learning rate may help" : ", before any training");
 }
 
-/* One pass through the training images, in an order of its own */
+/* One pass through the training images, in a new random order */
 static kspec_status train(ks_learning *l, ks_network *net, size_t epoch, double limit, size_t *order,
                           int worker, kspec_error *err) {
     const ks_images *s = &l->data->train;
@@ -29,7 +29,7 @@ static kspec_status train(ks_learning *l, ks_network *net, size_t epoch, double 
         if (k % BATCHES == 0 && l->poll(l->ctx, worker)) return ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
     }
     loss /= (double)s->n;
-    /* NaN has diverged, too */
+    /* NaN also counts as diverged */
     return loss <= limit ? KSPEC_OK : diverged(net, epoch, loss, err);
 }
 
@@ -57,7 +57,7 @@ kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atom
     ks_arena arena = {0};
     ks_network net;
     size_t n = l->data->train.n, epoch = 0, trained = 0;
-    double computing = 0; /* seconds of the thread's own processor time in training */
+    double computing = 0; /* CPU seconds of this thread in training */
     size_t *order = ks_arena_alloc(&arena, n, sizeof *order);
     run->epochs = ks_learn_epochs_new(l, run, err);
     kspec_status st = run->epochs ? KSPEC_OK : KSPEC_E_NOMEM;

@@ -1,13 +1,15 @@
 /*
- * The recursion of path.c with groups. All rows of a group read the sums A of before the group, and all
- * columns of a group the sums R of before it (simd/path.h); a start row's cycles begin after its group.
+ * The recursion of path.c for rows and columns in groups. All rows of a group read the sums A from before the
+ * group, and all columns of a group the sums R from before it (simd/path.h). The cycles of a start row begin
+ * after its group.
  *
- * Leave-one-out: a cycle takes one row of a group, so leaving the group out takes the cycles through each of
- * its rows away. As in path_loo.c, those through row a and column b are prefix A[k][b] (rows of groups before
- * a's) times the step times the suffix T_a[j], made by walking back. The suffixes are made by adding rows, so
- * that no digits are lost; for that the prefixes are made twice: once through all rows, keeping A at the
- * beginning of every stretch of groups, and again inside a stretch when the walk back reaches it, keeping A
- * before each of its groups.
+ * Leave-one-out: a cycle takes at most one row of a group, so leaving the group out removes the cycles
+ * through each of its rows. As in path_loo.c, the cycles through row a and column b are a prefix A[k][b]
+ * (rows of groups before the group of a) times the step times the suffix T_a[j], which a backward walk
+ * computes. The suffixes grow by adding rows, so they lose no digits. This order requires computing the
+ * prefixes twice: the first walk goes through all rows and keeps A at the beginning of every stretch of
+ * groups. When the backward walk reaches a stretch, a second walk through it keeps A before each of its
+ * groups.
  */
 #include "path/groups.h"
 
@@ -20,7 +22,7 @@
 #include <string.h>
 
 enum {
-    /* chunks of blocks, whose results are added up in a fixed order */
+    /* the number of chunks of blocks; their results are added up in a fixed order */
     MAX_CHUNKS = 64,
     BAND_BYTES = 384 * 1024,
 };
@@ -32,7 +34,7 @@ typedef struct {
     double *R;             /* rows of a stretch x (n-1) x L */
     double *S;             /* (n-1) x L */
     double *W;             /* P x (n-1) x L */
-    double *kept;          /* stretches x Q x n x L: A where each begins */
+    double *kept;          /* stretches x Q x n x L: A at the beginning of each */
     double *before;        /* (groups of a stretch + 1) x Q x n x L: A before each of its groups */
     double *start, *close; /* Q x L */
     double *sum;           /* n x L */
@@ -44,11 +46,14 @@ typedef struct {
     ks_blocks rows, cols;
     ks_path_plan plan;
     int with_loo;
-    /* stretches of row groups and tiles of columns, which end with groups: stretches+1, tiles+1 of them */
+    /*
+     * stretches of row groups and tiles of columns, each ending with a group; the lists have stretches+1,
+     * tiles+1 entries
+     */
     size_t *stretch, stretches, *tile, tiles;
-    /* the most rows, groups and columns that one of them has */
+    /* the largest numbers of rows, groups and columns in one of them */
     size_t most_rows, most_groups, most_cols;
-    /* of each row, its group; of each column, whether it is its group's last, and first */
+    /* the group of each row; for each column, whether it is the last and the first of its group */
     size_t *group;
     unsigned char *last, *first;
     scratch *workers;
@@ -63,7 +68,7 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 /* ---- cutting up ---- */
 
-/* Consecutive groups together while they have no more than `most` members (or are alone). */
+/* Joins consecutive groups while together they have at most `most` members (or the group is alone). */
 static size_t cut(ks_blocks b, size_t most_members, size_t most_groups, size_t *ends) {
     size_t pieces = 0;
     ends[0] = 0;
@@ -107,8 +112,8 @@ static kspec_status cut_up(job *j, ks_arena *arena, kspec_error *err) {
 /* ---- one block of start rows ---- */
 
 /*
- * Group g through tile t, of which `old` has the first column; R is that of the first row. Then the group's
- * rows among the start rows begin.
+ * Takes group g through tile t; `old` begins at the tile's first column, R at the group's first row. Then the
+ * start rows of the group begin their cycles.
  */
 static void walk(const job *j, scratch *w, size_t h0, size_t g, size_t t, const double *old, double *A,
                  double *R) {
@@ -132,7 +137,7 @@ static void walk(const job *j, scratch *w, size_t h0, size_t g, size_t t, const 
         ks_path_start(plan, w->start, a - h0, b0, cols, A);
 }
 
-/* Tile t of A as it is before group g: a copy, or A itself where the group has just one row */
+/* Tile t of A before group g: a copy, or A itself if the group has just one row */
 static const double *old_sums(const job *j, scratch *w, size_t g, size_t t, const double *A) {
     const size_t record = (size_t)j->plan.nmax * j->plan.lanes;
     const size_t b0 = j->cols.first[j->tile[t]], cols = j->cols.first[j->tile[t + 1]] - b0;
@@ -141,7 +146,9 @@ static const double *old_sums(const job *j, scratch *w, size_t g, size_t t, cons
     return w->old;
 }
 
-/* The rows of stretch s. Where `before` is given, the sums before each of its groups go there. */
+/*
+ * Walks through the rows of stretch s. If `before` is given, stores the sums before each of its groups in it.
+ */
 static void stretch_forward(const job *j, scratch *w, size_t h0, size_t s, double *before) {
     const ks_path_plan *plan = &j->plan;
     const size_t n = (size_t)plan->nmax, carry = (n - 1) * plan->lanes, record = n * plan->lanes;
@@ -162,7 +169,10 @@ static void stretch_forward(const job *j, scratch *w, size_t h0, size_t s, doubl
     }
 }
 
-/* The suffixes through stretch s, last group first, with the cycles through each row and column. */
+/*
+ * Computes the suffixes through stretch s, last group first, and adds up the cycles through each row and
+ * column.
+ */
 static void stretch_back(const job *j, scratch *w, size_t h0, size_t s) {
     const ks_path_plan *plan = &j->plan;
     const size_t n = (size_t)plan->nmax, carry = (n - 1) * plan->lanes, record = n * plan->lanes;
@@ -192,7 +202,10 @@ static void stretch_back(const job *j, scratch *w, size_t h0, size_t s) {
     }
 }
 
-/* What the cycles of one block add to S and, with leave-one-out, to the rows and columns they go through */
+/*
+ * Adds the cycles of one block to S and, with leave-one-out, to the sums of the rows and columns they pass
+ * through
+ */
 static void block(const job *j, scratch *w, size_t index, double *sums, double *through) {
     const ks_path_plan *plan = &j->plan;
     const size_t P = plan->P, Q = plan->Q, L = plan->lanes, n = (size_t)plan->nmax, h0 = index * L;
@@ -216,7 +229,7 @@ static void block(const job *j, scratch *w, size_t index, double *sums, double *
         for (size_t l = 0; l < L && h0 + l < P; l++)
             through[i * j->rows.count + j->group[h0 + l]] += w->sum[i * L + l];
     memset(w->C, 0, all * sizeof(double));
-    for (size_t b = 0; b < Q; b++) { /* the last column of each cycle, from which the walk goes back to h */
+    for (size_t b = 0; b < Q; b++) { /* closes each cycle, at its last column */
         memcpy(w->C + b * n * L, w->close + b * L, L * sizeof(double));
         for (size_t i = 0; i < n; i++)
             for (size_t l = 0; l < L; l++)
@@ -229,7 +242,7 @@ static void block(const job *j, scratch *w, size_t index, double *sums, double *
     }
 }
 
-/* Chunk c: blocks c, c + chunks, ..., so that all chunks are about as long. */
+/* Chunk c: blocks c, c + chunks, ..., so that all chunks take about the same time. */
 static kspec_status chunk(void *ctx, size_t c, const ks_worker *worker) {
     job *j = ctx;
     const ks_path_plan *plan = &j->plan;
@@ -275,16 +288,19 @@ static double total(const double *x, size_t chunks, size_t stride) {
     return sum;
 }
 
-/* A sum over scaled cycles of order n as a mean over `count` of them; NaN where there are none */
+/* Turns a sum over scaled cycles of order n into the mean over `count` of them; NaN if there are none */
 static double mean_of(const ks_path_plan *plan, double sum, int n, ks_wide count) {
     return count.f == 0 ? NAN : ldexp(sum / count.f, -count.e - 2 * n * plan->log2_scale);
 }
 
-/* Without each group of one side; `other` are the counts of the other side, `room` for as many. */
+/*
+ * Estimates without each group of one side; `other` are the counts of the other side, `room` is scratch of
+ * the same length.
+ */
 static void leave_out(const job *j, ks_blocks b, const double *S, const double *through, const ks_wide *other,
                       ks_wide *room, double *out) {
     const size_t n = (size_t)j->plan.nmax;
-    for (size_t k = 0; k < b.count; k++) { /* groups of one size leave the same counts */
+    for (size_t k = 0; k < b.count; k++) { /* groups of the same size leave the same counts */
         size_t l = 0, own = b.first[k + 1] - b.first[k], seen = 0;
         for (; l < k && !seen; l++) seen = b.first[l + 1] - b.first[l] == own;
         if (seen) continue;
@@ -298,7 +314,7 @@ static void leave_out(const job *j, ks_blocks b, const double *S, const double *
     }
 }
 
-/* counts: of rows and of columns, and room for one more, n+1 each */
+/* counts of rows and of columns, and scratch for one more list, n+1 each */
 static void results(const job *j, ks_wide *counts, double *S, const ks_moments_out *out) {
     const size_t n = (size_t)j->plan.nmax;
     const ks_wide *rows = counts, *cols = counts + n + 1;
@@ -357,7 +373,7 @@ kspec_status ks_path_groups(const ks_run *run, const ks_pair *p, ks_blocks rows,
     if (!st) st = cut_up(&j, &arena, err);
     j.chunks = j.plan.blocks < MAX_CHUNKS ? j.plan.blocks : MAX_CHUNKS;
     if (!st) st = allocate(&j, &arena, err);
-    ks_run silent = *run; /* progress is told by the block, not by the chunk */
+    ks_run silent = *run; /* the block reports progress, not the chunk */
     silent.progress.report = NULL;
     const size_t loo = (size_t)j.with_loo * n * sizeof(double);
     const ks_share shares[] = {{j.sums, n * sizeof(double), j.chunks, 1},

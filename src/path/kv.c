@@ -1,13 +1,13 @@
 /*
- * Kong and Valiant: f_n = tr(U^(n-1) K) / C(P,n), K = A B^T / Q, U the strict upper triangle of K. With
- * E_n = U^(n-1) / C(P,n), carried along so that nothing overflows (C(P,n) = C(P,n-1) (P-n+1)/n):
+ * The Kong-Valiant estimator: f_n = tr(U^(n-1) K) / C(P,n), K = A B^T / Q, U the strict upper triangle of K.
+ * The recursion carries E_n = U^(n-1) / C(P,n), so that nothing overflows (C(P,n) = C(P,n-1) (P-n+1)/n):
  *     E_1 = I / P,   E_n = E_{n-1} U c_n,   c_n = n / (P-n+1),   f_n = <E_n, K^T>.
  *
- * Error bars from G_n = d f_n / dK. An edge K_ij with i < j stands inside a chain, one with i > j closes it:
+ * Error bars use G_n = d f_n / dK. An edge K_ij with i < j lies inside a chain, an edge with i > j closes it:
  *     (G_n)_ij = (W_n)_ji for i < j,  (E_n)_ji for i > j;   W_1 = 0,   W_n = (U W_{n-1} + K E_{n-1}) c_n.
- * Every cycle through row i leaves it once, so the cycles through it sum to sum_j K_ij G_ij, and leaving the
- * row out is exact. Columns repeat in these cycles: f_n is of degree n in a column's weight, whose derivative
- * is sum_i A_ia (G B)_ia / Q, and leaving the column out is to first order.
+ * Every cycle through row i leaves the row once. So the cycles through it sum to sum_j K_ij G_ij, and leaving
+ * the row out is exact. Columns repeat in these cycles: f_n has degree n in a column's weight, with the
+ * derivative sum_i A_ia (G B)_ia / Q, so leaving the column out is exact to first order only.
  */
 #include "path/kv.h"
 
@@ -30,7 +30,7 @@ static void leave_one_out(ks_squares *w, const ks_run *part, const ks_pair *p, i
         ks_squares_diagonal(w, P, s->K, row);
         for (size_t i = 0; i < P && !w->status; i++) row[i] /= (double)P;
         ks_squares_sums(w, P, Q, 1 / ((double)P * (double)Q), w->A, w->B, 0, KS_TILE_COL_SUMS, col);
-    } else { /* E_ji is zero but below the diagonal */
+    } else { /* E_ji is zero above the diagonal */
         ks_squares_entries(w, P, P, 1, s->M, s->W, 1, s->G);
         const ks_mat_expression below = {.m = P, .n = P, .alpha = 1, .count = 1, .factor = {{s->E, 1, 1}}};
         if (!w->status) w->status = w->at->expression(w->run, &below, KS_TILE_ADD, s->G, NULL, w->err);
@@ -42,8 +42,8 @@ static void leave_one_out(ks_squares *w, const ks_run *part, const ks_pair *p, i
     for (size_t i = 0; i < P; i++)
         row[i] = P > (size_t)n ? (f - row[i]) * (double)P / (double)(P - (size_t)n) : NAN;
     /*
-     * the derivatives of all columns sum to n f: what a column adds beyond its share is what leaving it out
-     * takes away
+     * The derivatives with respect to all columns sum to n f, so leaving a column out removes its
+     * derivative's excess over the average share
      */
     for (size_t a = 0; a < Q; a++) col[a] = Q > 1 ? f - (col[a] - n * f / (double)Q) : NAN;
 }

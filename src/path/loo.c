@@ -5,19 +5,21 @@
  *
  *     a prefix A_a[k][b]: k rows before a, the last column b (the recursion of path.c before row a)
  *     times the step B[a,b]
- *     times a suffix T_a[j](b) = sum_{b' > b} A[a,b'] C_a[j][b'], where C_a[j][b'] sums over what can follow
- *         column b': j more rows after a, a column for each, and the closing edge back to h.
+ *     times a suffix T_a[j](b) = sum_{b' > b} A[a,b'] C_a[j][b'], where C_a[j][b'] sums over all ways to
+ *         continue after column b': j more rows after a, a column for each, and the closing edge back to h.
  *
- * It counts once for row a and once for column b. C and T obey the recursion of A and R walked from the last
- * row and column to the first with the two matrices exchanged, so the same sweep makes them. Then the forward
- * walk takes rows and columns out of them again, one by one: only the present state is held.
+ * It counts once for row a and once for column b. C and T obey the recursion of A and R, walked from the last
+ * row and column to the first with the two matrices exchanged, so the same sweep computes them. Then the
+ * forward walk removes rows and columns from them again, one by one, so that it stores only the present
+ * state.
  *
- * Taking out loses digits: what is left is exact to the rounding of what was there. So C is kept after every
- * stretch of rows and T after every stretch of columns, and the walk goes on from those. With s rows in a
- * stretch, prefixes meet suffixes that should have up to s rows fewer, and errors relative to S grow like
- * C(P+s,n)/C(P,n) instead of C(2P,n)/C(P,n). And the rounding of a low order passes into the higher ones,
- * which is harmless as long as those are larger; past half of min(P,Q) they are not. There P and Q are less
- * than 2 nmax, so that the estimates can simply be made again for every row and column.
+ * Subtraction loses digits: the remainder has the rounding error of the larger value before. So the sweep
+ * keeps C after every stretch of rows and T after every stretch of columns, and the walk restarts from these.
+ * With s rows in a stretch, prefixes meet suffixes that should have up to s rows fewer, and errors relative
+ * to S grow like C(P+s,n)/C(P,n) instead of C(2P,n)/C(P,n). The rounding error of a low order also passes
+ * into the higher ones. It is harmless while the higher sums are larger, but past half of min(P,Q) they are
+ * smaller. P and Q are then less than 2 nmax, so the code simply computes the estimate again without each row
+ * and column.
  */
 #include "path/path.h"
 
@@ -32,11 +34,11 @@
 #include <string.h>
 
 enum {
-    /* groups of blocks whose results are added up in a fixed order */
+    /* the number of groups of blocks; their results are added up in a fixed order */
     MAX_GROUPS = 64,
-    /* log2 of how much larger than the sums of order nmax those of a lower one may be */
+    /* log2 of how much larger a lower order's sums may be than the sums of order nmax */
     BULGE = 12,
-    /* what a stretch may lose: five bits on each side */
+    /* the allowed loss in a stretch: five bits on each side */
     LOSS = 32,
     BAND_BYTES = 384 * 1024,
 };
@@ -79,7 +81,10 @@ static size_t stretch_length(size_t P, size_t n) {
     return s ? s : 1;
 }
 
-/* C and T for all rows after h0 (a lane whose start row is later has A = 0 there, whatever C says). */
+/*
+ * C and T for all rows after h0 (a lane whose start row is later has A = 0 for these rows, so its C does not
+ * matter).
+ */
 static void backward(const job *j, scratch *w, size_t h0) {
     const ks_path_plan *plan = &j->plan;
     const size_t P = plan->P, Q = plan->Q, L = plan->lanes, n = (size_t)plan->nmax, K = n - 1;
@@ -161,7 +166,7 @@ static void forward(const job *j, scratch *w, size_t h0) {
 }
 
 /*
- * One block of start rows: what its cycles add to S, to their start rows, and through V and W to the others.
+ * Adds the cycles of one block to S, to their start rows, and through V and W to the other rows and columns.
  */
 static void block(const job *j, scratch *w, size_t index, double *rows) {
     const ks_path_plan *plan = &j->plan;
@@ -174,7 +179,7 @@ static void block(const job *j, scratch *w, size_t index, double *rows) {
     memset(w->sum, 0, n * L * sizeof(double));
     plan->k->path_close(Q, plan->nmax, plan->nmax, w->A, w->close, w->sum);
     ks_path_lane_sums(plan, w->sum, j->sums + index * n);
-    /* the last column of each cycle, from which the walk goes back to h */
+    /* closes each cycle at its last column, from which the walk returns to h */
     for (size_t b = 0; b < Q; b++)
         for (size_t i = 0; i < n; i++)
             for (size_t l = 0; l < L; l++)
@@ -183,7 +188,7 @@ static void block(const job *j, scratch *w, size_t index, double *rows) {
         for (size_t l = 0; l < L && h0 + l < P; l++) rows[i * P + h0 + l] += w->sum[i * L + l];
 }
 
-/* Group g: blocks g, g + groups, ..., so that all groups are about as long. */
+/* Group g: blocks g, g + groups, ..., so that all groups take about the same time. */
 static kspec_status group(void *ctx, size_t g, const ks_worker *worker) {
     job *j = ctx;
     const ks_path_plan *plan = &j->plan;
@@ -218,7 +223,7 @@ static kspec_status group(void *ctx, size_t g, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* out[i] = (S - cycles through i) as a mean, or NaN where there is nothing left to average. */
+/* out[i] = (S - cycles through i) as a mean, or NaN if no cycle remains. */
 static void leave_out(const job *j, double S, const double *through, size_t stride, size_t count,
                       ks_path_factor mean, int empty, double *out) {
     for (size_t i = 0; i < count; i++) {
@@ -244,7 +249,7 @@ static void results(const job *j, const ks_moments_out *out) {
     }
 }
 
-/* Without row `row` or column `col` (SIZE_MAX: none), by leaving it out. */
+/* The estimate without row `row` or column `col` (SIZE_MAX: none), computed from the smaller matrix. */
 static kspec_status again(const ks_run *run, const ks_pair *p, size_t row, size_t col, double *copies,
                           double *m, kspec_error *err) {
     const size_t rows = p->P - (row < p->P), cols = p->Q - (col < p->Q), size = rows * cols;
@@ -267,7 +272,7 @@ static kspec_status every_one_again(const ks_run *run, const ks_pair *p, const k
     ks_arena arena = {0};
     double *copies = ks_arena_alloc(&arena, ks_size(2 * P, Q), sizeof(double));
     double *m = ks_arena_alloc(&arena, n, sizeof(double));
-    ks_moved host = {0}; /* what rows and columns are left out of */
+    ks_moved host = {0}; /* the matrices, in host memory, from which rows and columns are left out */
     kspec_status st =
         arena.failed ? ks_nomem(err, "path with error bars", arena.failed) : ks_to_host(run, p, &host, err);
     const double steps = (double)(P + Q + 1);
@@ -290,7 +295,7 @@ static kspec_status on_device(job *j, const ks_moments_out *out, kspec_error *er
     ks_path_plan *plan = &j->plan;
     const size_t P = plan->P, Q = plan->Q, n = (size_t)plan->nmax;
     ks_arena arena = {0};
-    double bars; /* they are asked for, wherever they go */
+    double bars; /* the caller wants error bars */
     ks_path_job device_job = {.A = j->p->A,
                               .B = j->p->B,
                               .P = P,
@@ -325,7 +330,7 @@ kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_o
     if (ks_device_has_path(run, p->nmax, 1)) return on_device(&j, out, err);
     const size_t P = p->P, Q = p->Q, n = (size_t)p->nmax, vector = plan->lanes * sizeof(double);
     size_t tile = KS_PATH_L1 * 3 / 2 /
-                  (3 * n * vector); /* three sums per order; more arithmetic to hide misses under */
+                  (3 * n * vector); /* three sums per order; more arithmetic hides the cache misses */
     const size_t most_rows = stretch_length(P, n), most_cols = stretch_length(Q, n);
     plan->tile = smaller(tile < 8 ? 8 : smaller(tile, KS_PATH_COLS), most_cols);
     plan->band = BAND_BYTES / (3 * n * vector);
@@ -356,7 +361,7 @@ kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_o
                                  .sum = ks_arena_alloc(&arena, n, vector)};
     if (arena.failed) st = ks_nomem(err, "path with error bars", arena.failed);
 
-    ks_run silent = *run; /* progress is told by the block, not by the group */
+    ks_run silent = *run; /* the block reports progress, not the group */
     silent.progress.report = NULL;
     const ks_share shares[] = {{j.sums, n * sizeof(double), plan->blocks, 0},
                                {j.rows, n * P * sizeof(double), j.groups, 1},

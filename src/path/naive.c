@@ -1,9 +1,9 @@
 /*
- * naive: tr(K^n), K = A B^T / PQ, by powers of K on the shorter side: tr(K^(a+b)) = <K^a, (K^b)^T>, so orders
- * up to nmax need K ... K^h with h = ceil(nmax/2): h - 1 products after the Gram matrix itself.
+ * The naive estimator: tr(K^n), K = A B^T / PQ, by powers of K on the shorter side. Since tr(K^(a+b)) = <K^a,
+ * (K^b)^T>, orders up to nmax need K ... K^h with h = ceil(nmax/2): h - 1 products after the Gram matrix.
  *
- * Error bars. Leaving row i out of K leaves det(1 - zK_-i) = det(1 - zK) G_ii(z), G(z) = (1 - zK)^-1 = sum
- * z^k K^k, so that with g_k = (K^k)_ii the closed walks lost are, from the logarithm's derivative of G_ii,
+ * Error bars. For the matrix K_-i without row i, det(1 - zK_-i) = det(1 - zK) G_ii(z), with G(z) = (1 -
+ * zK)^-1 = sum z^k K^k. With g_k = (K^k)_ii, the logarithmic derivative of G_ii gives the closed walks lost:
  *     l_n = n g_n - sum_{k<n} l_k g_{n-k},     tr(K_-i^n) = tr(K^n) - l_n   (times P^n/(P-1)^n).
  * For column a the same with g_k = (B^T K^(k-1) A)_aa, the diagonal of the Gram matrix of the other side.
  */
@@ -52,7 +52,9 @@ static void powers(ks_squares *w, const ks_pair *p, int half, ks_mat **power, do
     }
 }
 
-/* g[(n-1)*Q + a] = (B^T K^(n-1) A)_aa / PQ. T holds K^(n-1) A, remade for each order: P x P x Q a time. */
+/*
+ * g[(n-1)*Q + a] = (B^T K^(n-1) A)_aa / PQ. T holds K^(n-1) A, recomputed for each order in P x P x Q steps.
+ */
 static void column_diagonals(ks_squares *w, const ks_pair *p, const ks_mat *K, double first, double *g) {
     const size_t P = p->P, Q = p->Q;
     ks_mat *T = ks_squares_matrix(w, P, Q), *T2 = ks_squares_matrix(w, P, Q);
@@ -81,7 +83,7 @@ static kspec_status shorter_rows(const ks_run *run, const ks_pair *p, const ks_m
     else if (!w.status)
         w.status = ks_nomem(err, w.name, w.arena.failed);
     if (out->rows && !w.status) {
-        while (w.count > 1) ks_squares_drop_last(&w); /* K itself stays */
+        while (w.count > 1) ks_squares_drop_last(&w); /* keep K */
         column_diagonals(&w, p, power[0], (double)half, g);
     }
     if (out->rows && !w.status) {

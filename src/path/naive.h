@@ -3,8 +3,8 @@
 #include "device/pair.h"
 
 /*
- * tr((A B^T / PQ)^n): all cycles, repeated rows and columns too. Memory: ceil(nmax/2) matrices of min(P,Q)^2,
- * and two of P x Q for error bars.
+ * tr((A B^T / PQ)^n): all cycles, including repeated rows and columns. Memory: ceil(nmax/2) matrices of
+ * min(P,Q)^2, and for error bars two more of P x Q.
  */
 kspec_status ks_naive(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err);
 

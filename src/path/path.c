@@ -8,12 +8,15 @@
 #include <math.h>
 #include <string.h>
 
-/* What a band of rows keeps in the second-level cache, and how many chunks each thread should get. */
+/*
+ * The bytes of a band of rows, which stay in the second-level cache, and the number of chunks for each
+ * thread.
+ */
 enum { BAND_BYTES = 384 * 1024, CHUNKS_PER_THREAD = 16, TEAM_THREADS = 16 };
 
 /* ---- scaling ---- */
 
-/* f 2^e = 1 / (C(P,n) C(Q,n)), as a running product: the logarithms of factorials would lose five digits. */
+/* f 2^e = 1 / (C(P,n) C(Q,n)), as a running product: logarithms of factorials would lose five digits. */
 static ks_path_factor over_binomials(size_t P, size_t Q, int n) {
     double f = 1;
     int e = 0, de;
@@ -34,11 +37,11 @@ ks_path_factor ks_path_mean(const ks_path_plan *plan, size_t P, size_t Q, int n)
 
 /*
  * The sum over cycles of order n has C(P,n) C(Q,n) = 2^c(n) terms of size about 1. c is concave, so scaling
- * the entries by 2^s with 2 nmax s = -c(nmax) leaves nothing below 1, and the bulge in between is what must
- * not overflow.
+ * the entries by 2^s with 2 nmax s = -c(nmax) leaves no sum below 1; only the bulge in between might
+ * overflow.
  */
 static kspec_status choose_scale(ks_path_plan *plan, const ks_wide *counts, kspec_error *err) {
-    enum { UP = 480, DOWN = -640 }; /* leaves a factor 2^400 for values that are far from 1 */
+    enum { UP = 480, DOWN = -640 }; /* leaves a factor 2^400 for values far from 1 */
     int s = 0;
     for (int tries = 0; tries < 64; tries++) {
         int top = 0, end = 0;
@@ -72,11 +75,14 @@ kspec_status ks_path_plan_count(ks_path_plan *plan, size_t P, size_t Q, int nmax
     size_t vector = plan->k->lanes * sizeof(double), n = (size_t)nmax;
     plan->lanes = plan->k->lanes;
     plan->blocks = (P + plan->lanes - 1) / plan->lanes;
-    size_t tile = KS_PATH_L1 / ((n + 2) * vector); /* two more for what the sweep keeps per column */
+    size_t tile = KS_PATH_L1 / ((n + 2) * vector); /* two more vectors: the sweep keeps them per column */
     plan->tile = tile < 8 ? 8 : tile > KS_PATH_COLS ? KS_PATH_COLS : tile;
-    /* a team's chunks must not depend on who is in it: a checkpoint may be finished by others */
+    /* a team's chunks must not depend on the number of ranks: another team may finish a checkpoint */
     const size_t threads = run->team ? TEAM_THREADS : (size_t)run->threads;
-    /* with few orders there is little to do per entry, and reading it from afar would take longer */
+    /*
+     * with few orders each entry needs little arithmetic, and reading it from a distant cache would take
+     * longer
+     */
     size_t together = plan->blocks / (CHUNKS_PER_THREAD * threads), most = n <= 4 ? 4 : n <= 8 ? 2 : 1;
     plan->together = together < 1 ? 1 : together > most ? most : together;
     size_t band = BAND_BYTES / (plan->together * n * vector + plan->tile * 2 * sizeof(double));
@@ -114,15 +120,15 @@ void ks_path_lane_sums(const ks_path_plan *plan, const double *sum, double *sums
 typedef struct {
     /* Q x nmax x L; band x (nmax-1) x L; Q x L; nmax x L */
     double *A, *R, *panel, *sum;
-    /* nmax each: where the entries of each order begin in a cell */
+    /* nmax each: the first entry of each order's matrix in a cell */
     const double **x, **y;
 } scratch;
 
 typedef struct {
     ks_path_plan plan;
     /*
-     * by order: the matrices in the updates of A[n], of R[n], and at the close; mixed: they differ between
-     * orders
+     * by order: the matrices in the update of A[n], in the update of R[n], and at the close; mixed: they
+     * differ between orders
      */
     const double **x, **y, **close;
     int mixed;
@@ -156,8 +162,8 @@ static void sweep(const job *j, scratch *w, size_t a, size_t rows, size_t b0, si
 }
 
 /*
- * Start rows h0 ... h0+L-1 through rows a0 ... a1-1. Lane l must not see rows up to h0+l: its A[1] stays zero
- * until row h0+l has passed, so that the first L-1 rows go one by one and the others together.
+ * Start rows h0 ... h0+L-1 through rows a0 ... a1-1. Lane l must not see rows up to h0+l, so its A[1] stays
+ * zero until row h0+l has passed. Therefore the first L-1 rows go one by one and the others together.
  */
 static void cell(const job *j, scratch *w, size_t h0, size_t a0, size_t a1, size_t b0, size_t cols) {
     const ks_path_plan *plan = &j->plan;
@@ -174,7 +180,7 @@ static void close(const job *j, scratch *w, size_t index) {
     const ks_path_plan *plan = &j->plan;
     const size_t L = plan->lanes, n = (size_t)plan->nmax;
     memset(w->sum, 0, n * L * sizeof(double));
-    for (size_t i = 0, many; i < n; i += many) { /* orders that close with the same matrix go together */
+    for (size_t i = 0, many; i < n; i += many) { /* orders that close with the same matrix share a pass */
         for (many = 1; i + many < n && j->close[i + many] == j->close[i];) many++;
         if (i > 0 || j->close[0] != j->x[0]) ks_path_panel(plan, j->close[i], index * L, w->panel);
         plan->k->path_close(plan->Q, plan->nmax, (int)many, w->A + i * L, w->panel, w->sum + i * L);
@@ -208,7 +214,7 @@ static kspec_status chunk(void *ctx, size_t index, const ks_worker *worker) {
 
 /* ---- all of them ---- */
 
-/* m from the sums of all blocks */
+/* Computes m from the sums of all blocks */
 static void means(const job *j, double *m) {
     const ks_path_plan *plan = &j->plan;
     for (int i = 0; i < plan->nmax; i++) {
@@ -219,7 +225,7 @@ static void means(const job *j, double *m) {
     }
 }
 
-/* On a GPU every start row is a block of its own. */
+/* On a GPU each block has one start row. */
 static kspec_status run_on_device(const ks_run *run, job *j, ks_arena *arena, double *m, kspec_error *err) {
     ks_path_plan *plan = &j->plan;
     plan->blocks = plan->P;
@@ -290,7 +296,7 @@ kspec_status ks_path_assigned(const ks_run *run, const double *const *trials, si
     kspec_status st = job_make(&j, run, P, Q, nmax, &arena, err);
     for (int n = 0; n < nmax && !st; n++) {
         j.x[n] = trials[t[2 * n]];
-        j.y[n] = trials[t[n < nmax - 1 ? 2 * n + 1 : 0]]; /* R[nmax] is never made */
+        j.y[n] = trials[t[n < nmax - 1 ? 2 * n + 1 : 0]]; /* R[nmax] is never computed */
         j.close[n] = trials[close[n]];
         if (j.x[n] != j.x[0] || (n < nmax - 1 && j.y[n] != j.y[0])) j.mixed = 1;
     }

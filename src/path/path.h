@@ -1,7 +1,7 @@
 /*
- * The `path` estimator: the mean value of all cycles with increasing rows i_1 < ... < i_n and increasing
- * columns a_1 < ... < a_n, of which there are C(P,n) C(Q,n). Time: (nmax-1) P^2 Q multiply-adds. Memory
- * beyond the matrix: O(nmax (P+Q)) vector registers a thread.
+ * The `path` estimator: the mean value of all C(P,n) C(Q,n) cycles with increasing rows i_1 < ... < i_n and
+ * increasing columns a_1 < ... < a_n. Time: (nmax-1) P^2 Q multiply-adds. Memory beyond the matrix: O(nmax
+ * (P+Q)) vector registers a thread.
  */
 #pragma once
 
@@ -9,13 +9,13 @@
 #include "device/pair.h"
 #include "base/groups.h"
 
-/* Needs 1 <= nmax <= min(P,Q). KSPEC_E_NUMERIC where the sums of some order would leave a double's range. */
+/* Needs 1 <= nmax <= min(P,Q). KSPEC_E_NUMERIC if the sums of some order would exceed a double's range. */
 kspec_status ks_path(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err);
 
 /*
- * Any trial on any edge (the paper's Algorithm A2): with edge 2l-1 the step from i_l to a_l and edge 2l the
- * one from a_l to i_{l+1}, edge e = 1 ... 2nmax-1 takes its entry from trials[t[e-1]], and the edge that
- * closes the cycle at order n from trials[close[n-1]]. m[n-1] = the mean at order n.
+ * The same with any trial on any edge (the paper's Algorithm A2): edge 2l-1 is the step from i_l to a_l, and
+ * edge 2l the step from a_l to i_{l+1}. Edge e = 1 ... 2nmax-1 takes its entry from trials[t[e-1]], and the
+ * edge that closes the cycle at order n from trials[close[n-1]]. m[n-1] = the mean at order n.
  */
 kspec_status ks_path_assigned(const ks_run *run, const double *const *trials, size_t P, size_t Q, int nmax,
                               const int *t, const int *close, double *m, kspec_error *err);
@@ -23,9 +23,9 @@ kspec_status ks_path_assigned(const ks_run *run, const double *const *trials, si
 /* ---- shared with path_loo.c and path_groups.c ---- */
 
 /*
- * How the work is cut up and scaled: blocks of `lanes` start rows, `together` of which go through the same
- * band of rows and tile of columns one after the other, while those entries are in the cache. None of this
- * shows in the bits.
+ * How the computation is divided and scaled: blocks of `lanes` start rows, `together` of which go through the
+ * same band of rows and tile of columns one after the other, while the cache holds those entries. The
+ * division does not change a bit of the result.
  */
 typedef struct {
     const ks_simd *k;
@@ -38,12 +38,13 @@ typedef struct {
 kspec_status ks_path_plan_make(ks_path_plan *plan, size_t P, size_t Q, int nmax, const ks_run *run,
                                kspec_error *err);
 
-/* The same where there are counts[n] cycles of order n = 1 ... nmax, not C(P,n) C(Q,n). */
+/* The same for counts[n] cycles of order n = 1 ... nmax, instead of C(P,n) C(Q,n). */
 kspec_status ks_path_plan_count(ks_path_plan *plan, size_t P, size_t Q, int nmax, const ks_wide *counts,
                                 const ks_run *run, kspec_error *err);
 
 /*
- * The factor f 2^e that makes a mean of a sum over cycles of order n in P x Q, of entries scaled as planned.
+ * The factor f 2^e that turns a sum over cycles of order n in P x Q into a mean, for entries scaled as
+ * planned.
  */
 typedef struct {
     double f;
@@ -51,12 +52,12 @@ typedef struct {
 } ks_path_factor;
 ks_path_factor ks_path_mean(const ks_path_plan *plan, size_t P, size_t Q, int n);
 
-/* panel[b][l] = 2^log2_scale M[h0+l, b] for all columns b, 0 where there is no row h0+l. */
+/* panel[b][l] = 2^log2_scale M[h0+l, b] for all columns b, 0 if row h0+l does not exist. */
 void ks_path_panel(const ks_path_plan *plan, const double *M, size_t h0, double *panel);
 
 /*
- * A[1] of columns b0 ... b0+cols-1 gets lane l of the panel of start entries: lane l sees rows after h0+l
- * only.
+ * Adds lane l of the panel of start entries to A[1] of columns b0 ... b0+cols-1: lane l sees only rows after
+ * h0+l.
  */
 void ks_path_start(const ks_path_plan *plan, const double *panel, size_t l, size_t b0, size_t cols,
                    double *A);
@@ -64,5 +65,5 @@ void ks_path_start(const ks_path_plan *plan, const double *panel, size_t l, size
 /* sums[n-1] = the sum over lanes of sum[n-1][l], in lane order. */
 void ks_path_lane_sums(const ks_path_plan *plan, const double *sum, double *sums);
 
-/* The leave-one-out part of ks_path(), which calls it where out->rows and out->cols are given. */
+/* The leave-one-out part of ks_path(), which calls it if out->rows and out->cols are given. */
 kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err);

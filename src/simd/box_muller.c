@@ -1,6 +1,9 @@
 #include "simd/vec.h"
 
-/* Compiled without floating-point contraction (see CMakeLists.txt): every instruction set rounds alike. */
+/*
+ * Compiled without floating-point contraction (see CMakeLists.txt), so that every instruction set rounds
+ * alike.
+ */
 KS_DECLARE(box_muller);
 void KS_K(ks_box_muller)(double *u, double *v, size_t n) {
     const vd minus_two = vd_set(-2), two = vd_set(2);

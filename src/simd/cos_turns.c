@@ -1,7 +1,7 @@
 /*
- * cos(2 pi t) by its distance from a quarter turn. With r = t less the nearest integer (exact) and
- * s = 1/4 - |r|, cos(2 pi t) = sin(2 pi s), |s| <= 1/4: an odd polynomial, relative error 3e-19 before
- * rounding. No other range reduction is needed, however large the phase.
+ * cos(2 pi t), computed from the distance of t to a quarter turn. With r = t minus the nearest integer
+ * (exact) and s = 1/4 - |r|, cos(2 pi t) = sin(2 pi s), |s| <= 1/4: an odd polynomial with a relative error
+ * of 3e-19 before rounding. However large the phase, no other range reduction is needed.
  */
 #include "simd/vec.h"
 
@@ -23,7 +23,7 @@ void KS_K(ks_cos_turns)(double *z, const double *b, double scale, size_t n) {
     size_t k = 0;
     for (; k + VL <= n; k += VL) vd_store(z + k, c * cos_turns(vd_load(z + k) + vd_load(b + k)));
     if (k == n) return;
-    double tz[VL] = {0}, tb[VL] = {0}; /* the tail, by the same vector function */
+    double tz[VL] = {0}, tb[VL] = {0}; /* the tail, with the same vector function */
     for (size_t j = 0; j < n - k; j++) tz[j] = z[k + j], tb[j] = b[k + j];
     vd_store(tz, c * cos_turns(vd_load(tz) + vd_load(tb)));
     for (size_t j = 0; j < n - k; j++) z[k + j] = tz[j];

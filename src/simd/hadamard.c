@@ -1,6 +1,9 @@
 #include "simd/vec.h"
 
-/* One pass, with the running product in a register: the time goes into reading the factors. */
+/*
+ * Multiplies in one pass, with the running product in a register, because reading the factors takes most of
+ * the time.
+ */
 KS_DECLARE(hadamard);
 void KS_K(ks_hadamard)(double *z, size_t n, int add, double w, const double *col, int count,
                        const double *const *x, const int *power) {

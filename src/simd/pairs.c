@@ -1,7 +1,7 @@
 #include "simd/pairs.h"
 #include "simd/vec.h"
 
-/* The sums over one unit with VL columns of the strip; not centred, P and R alone */
+/* The sums over one unit with VL columns of the strip; without centring, only P and R */
 typedef struct {
     vd n, x, y, z, w, p, r, d, e;
 } own_sums;
@@ -30,7 +30,7 @@ KS_INLINE own_sums unit(const int centered, const ks_pairs_panel *panel, size_t 
     return m;
 }
 
-/* All that is summed over units, of one of them */
+/* All terms of one unit that are summed over units */
 /* clang-format off */
 #define PRODUCTS(_)                                                                                  \
     const vd n = m.n, x = m.x, y = m.y, z = m.z, w = m.w, p = m.p, r = m.r, d = m.d, e = m.e;        \
@@ -47,7 +47,7 @@ KS_INLINE own_sums unit(const int centered, const ks_pairs_panel *panel, size_t 
     _(KS_PAIR_XYZW, xy * zw)
 /* clang-format on */
 
-/* What `alike` needs besides */
+/* The additional terms that `alike` needs */
 /* clang-format off */
 #define WEIGHTED(_)                                                                                 \
     const vd nn = n * n, nx = n * x, ny = n * y, nz = n * z, nw = n * w;                            \
@@ -62,19 +62,22 @@ KS_INLINE own_sums unit(const int centered, const ks_pairs_panel *panel, size_t 
     _(KS_PAIR_NNPR, nn * p * r) _(KS_PAIR_NNDE, nn * d * e)
 /* clang-format on */
 
-/* Where not centred, centred, and centred with all tuples of four rows alike */
+/* Not centred; centred; centred, with all tuples of four rows counted alike */
 enum { PLAIN, CENTERED, ALIKE };
 
 static inline int sums_of(int centered) { return centered == ALIKE ? KS_PAIR_ALL : KS_PAIR_SUMS; }
 
-/* What the sums over 2, 3 and 4 different units count, times N_2; and N_2, the weight (pairs/pairs.c) */
+/*
+ * The factors of the sums over 2, 3 and 4 different units: 1, N_2/N_3 and N_2/N_4; and the weight N_2
+ * (pairs/pairs.c)
+ */
 typedef struct {
     vd two, three, four, weight;
 } factors;
 
 /*
- * Without unit g. Where units are rows there are n of them in which both columns are seen, and N_2 = n
- * (n-1), N_3 = n (n-1) (n-2), N_4 = n (n-1) (n-2) (n-3); fewer than 4 are too few.
+ * The factors without unit g. If units are rows, both columns are seen in n of them, and N_2 = n (n-1), N_3 =
+ * n (n-1) (n-2), N_4 = n (n-1) (n-2) (n-3). Fewer than 4 rows give no estimate.
  */
 KS_INLINE factors factors_of(const ks_pairs_panel *panel, size_t g, vd count, vd keep) {
     const vd one = vd_set(1), two = vd_set(2), three = vd_set(3);
@@ -91,8 +94,9 @@ KS_INLINE factors factors_of(const ks_pairs_panel *panel, size_t g, vd count, vd
 }
 
 /*
- * The estimates of m(2) and m(1)^2 from the sums of a pair of columns, times the weight. `minus` is -1;
- * with 1 and the absolute values of the sums, these are the sums of the absolute values of their terms.
+ * The estimates of m(2) and m(1)^2 from the sums of a pair of columns, times the weight. `minus` is -1. With
+ * `minus` = 1 and the absolute values of the sums, the results bound the sums of the absolute values of their
+ * terms.
  */
 KS_INLINE void estimate(const vd *s, vd minus, const factors *f, vd *moment, vd *square) {
     const vd two = vd_set(2), three = vd_set(3);
@@ -119,9 +123,10 @@ KS_INLINE void estimate(const vd *s, vd minus, const factors *f, vd *moment, vd 
 }
 
 /*
- * Of a sum over pairs of different units, each of which counts the pairs of rows that different other groups
- * leave: with sizes a and b (N-a-b)^2 - (sum of n^2 - a^2 - b^2), which is N^2 - sum of n^2 - 2N (a+b) +
- * 2 (a^2+b^2) + 2ab. From the sums of p and of r, of their products, and of these times a or a^2
+ * A sum over pairs of different units of sizes a and b. Each term counts the pairs of rows in two different
+ * other groups: (N-a-b)^2 - (sum of n^2 - a^2 - b^2), which is N^2 - sum of n^2 - 2N (a+b) + 2 (a^2+b^2) +
+ * 2ab. The inputs are the sums of p, of r and of their products, and the same sums with the terms multiplied
+ * by a or a^2
  */
 typedef struct {
     vd p, r, pr, np, nr, npr, nnp, nnr, nnpr;
@@ -136,8 +141,8 @@ KS_INLINE vd pairs_left(const two_units *t, vd minus, vd N, vd squares) {
 }
 
 /*
- * Of a sum over three different units, each of which counts the rows of other groups: N less their sizes.
- * From the sums of u, v, w, of their products, and of these times a
+ * A sum over three different units. Each term counts the rows of other groups: N minus the three sizes. The
+ * inputs are the sums of u, v, w and of their products, and the same sums with the terms multiplied by a
  */
 typedef struct {
     vd u, v, w, uv, uw, vw, uvw, nu, nv, nw, nuv, nuw, nvw, nuvw;
@@ -155,7 +160,7 @@ KS_INLINE vd rows_left(const three_units *t, vd minus, vd N) {
     return N * all + minus * (of_u + of_v + of_w);
 }
 
-/* As estimate(), where every tuple of four rows from different groups counts alike (MATH: A - 2B + C) */
+/* Like estimate(), but every tuple of four rows from different groups counts alike (MATH: A - 2B + C) */
 KS_INLINE void estimate_alike(const vd *s, vd minus, const ks_pairs_panel *panel, size_t g, vd keep,
                               vd *moment, vd *square) {
 #define S(name) s[KS_PAIR_##name]
@@ -182,7 +187,7 @@ KS_INLINE void estimate_alike(const vd *s, vd minus, const ks_pairs_panel *panel
                        minus * (rows_left(&xze, minus, rows) + rows_left(&ywd, minus, rows)) + s4);
 }
 
-/* All units added up */
+/* The sum over all units */
 KS_INLINE void add_units(const int centered, const ks_pairs_panel *panel, int j, vd *sums) {
     for (int k = 0; k < sums_of(centered); k++) sums[k] = vd_set(0);
     for (size_t g = 0; g < panel->units; g++) {
@@ -200,7 +205,7 @@ KS_INLINE void add_units(const int centered, const ks_pairs_panel *panel, int j,
     }
 }
 
-/* The same without one of them: m(2), m(1)^2 (centred alone) and the weight, in this order */
+/* The same without one unit: m(2), m(1)^2 (only if centred) and the weight, in this order */
 KS_INLINE void without(const int centered, const ks_pairs_panel *panel, size_t g, const own_sums *own,
                        const vd *sums, vd keep, vd *value) {
     const own_sums m = *own;
@@ -226,7 +231,7 @@ KS_INLINE void without(const int centered, const ks_pairs_panel *panel, size_t g
     value[2] = f.weight;
 }
 
-/* What the absolute values of the terms of m(2) add up to */
+/* The sum of the absolute values of the terms of m(2) */
 KS_INLINE vd magnitude(const int centered, const ks_pairs_panel *panel, const vd *sums, vd keep) {
     vd s[KS_PAIR_ALL], moment, square;
     for (int k = 0; k < sums_of(centered); k++) s[k] = vd_abs(sums[k]);

@@ -1,7 +1,7 @@
 /*
- * Estimates of second order from pairs of columns (pairs/pairs.c says what the sums mean): a column a
- * with a strip of KS_PAIRS_STRIP others. A unit, one row or a group of rows, has the sums KS_PAIR_N ...
- * KS_PAIR_E of each pair; what is summed over units are these and their products.
+ * Estimates of second order from pairs of columns (pairs/pairs.c explains the sums): a column a with a strip
+ * of KS_PAIRS_STRIP other columns. A unit is one row or a group of rows. For each pair it has the sums
+ * KS_PAIR_N ... KS_PAIR_E; the loops sum these and their products over units.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 /* clang-format off */
 enum {
-    KS_PAIR_N, /* rows, where both columns are seen */
+    KS_PAIR_N, /* rows in which both columns are seen */
     KS_PAIR_X, KS_PAIR_Y, KS_PAIR_Z, KS_PAIR_W, KS_PAIR_P, KS_PAIR_R, KS_PAIR_D, KS_PAIR_E,
     KS_PAIR_OWN,
     KS_PAIR_XY = KS_PAIR_OWN, KS_PAIR_ZW, KS_PAIR_XZ, KS_PAIR_YW, KS_PAIR_XW, KS_PAIR_YZ,
@@ -18,7 +18,7 @@ enum {
     KS_PAIR_XYR, KS_PAIR_ZWP, KS_PAIR_XZE, KS_PAIR_YWD,
     KS_PAIR_XYZ, KS_PAIR_XYW, KS_PAIR_XZW, KS_PAIR_YZW, KS_PAIR_XYZW,
     KS_PAIR_SUMS,
-    /* `alike` alone: the same times the number of rows of the unit, or (NN) its square */
+    /* `alike` only: the same times the unit's number of rows, or (NN) its square */
     KS_PAIR_NX = KS_PAIR_SUMS, KS_PAIR_NY, KS_PAIR_NZ, KS_PAIR_NW,
     KS_PAIR_NP, KS_PAIR_NR, KS_PAIR_ND, KS_PAIR_NE,
     KS_PAIR_NNP, KS_PAIR_NNR, KS_PAIR_NND, KS_PAIR_NNE,
@@ -36,20 +36,20 @@ typedef struct {
     /* unit g is rows first[g] ... first[g+1]-1; NULL: row g */
     size_t units;
     const size_t *first;
-    /* of each row, column a in both trials, and 1 where it is seen in both, else 0 (NULL: everywhere) */
+    /* for each row, column a in both trials, and 1 if both trials see it, else 0 (NULL: seen everywhere) */
     const double *x, *z, *here;
     /*
-     * the strip in both trials, as rows of KS_PAIRS_STRIP; and 1 where it is seen in both (NULL:
+     * the strip in both trials, as rows of KS_PAIRS_STRIP, and 1 where both trials see the entry (NULL:
      * everywhere)
      */
     const double *y, *w, *seen;
     int centered;
     /*
-     * centred groups: in how many ways 2, 3 and 4 rows can be taken from different groups, the number of
-     * rows, and the sum of squared sizes of groups, without each group in turn and, last, of all; NULL: units
-     * are rows
+     * centred groups: the numbers of ways to take 2, 3 and 4 rows from different groups, the number of rows,
+     * and the sum of squared group sizes. The list has these five numbers without group 0, without group 1,
+     * ..., and last for all groups. NULL: units are rows
      */
     const double *counts;
-    /* centred groups: all tuples of four rows count alike, so that a constant changes nothing */
+    /* centred groups: all tuples of four rows count alike, so that adding a constant changes nothing */
     int alike;
 } ks_pairs_panel;

@@ -2,15 +2,15 @@
 #include "simd/vec.h"
 
 /*
- * How the recursion is fitted to the registers. Several rows are taken at a time, so that a column's A[n] is
- * loaded and stored once for two multiply-adds a row, and the R[n] of those rows stay in registers. Up to
- * GROUP orders all do, with as many rows as fit beside them. More orders are cut into groups, taken ROWS rows
- * at a time, lowest first; the next group begins with the top R of the one before, as it stood before each
- * column, which passes through `edge`.
+ * How the recursion uses the registers. It processes several rows at a time, so that it loads and stores a
+ * column's A[n] once for two multiply-adds a row, and keeps the R[n] of those rows in registers. Up to GROUP
+ * orders fit into registers at once, with as many rows as the remaining registers hold. More orders are cut
+ * into groups, processed ROWS rows at a time, lowest group first. The next group begins with the top R of the
+ * group before, as it was before each column; `edge` passes these values on.
  */
 #if defined(KS_FOR_AVX512)
 enum { REGISTERS = 32, GROUP = 8, ROWS = 3 };
-#define BIG_GROUPS(_) _(4) _(5) _(6) _(7) _(8) /* groups are of equal size or one apart */
+#define BIG_GROUPS(_) _(4) _(5) _(6) _(7) _(8) /* sizes of groups differ by at most one */
 #define ALL_GROUPS(_) _(1) _(2) _(3) BIG_GROUPS(_)
 #else
 enum { REGISTERS = 16, GROUP = 4, ROWS = 2 };
@@ -19,7 +19,10 @@ enum { REGISTERS = 16, GROUP = 4, ROWS = 2 };
 #endif
 enum { MOST_ROWS = 6 };
 
-/* Rows that fit with g orders: each takes g registers for R and one per trial; three are spare. */
+/*
+ * The number of rows that fit with g orders: each row takes g registers for R and one per trial; three
+ * registers are spare.
+ */
 #define FIT(g, trials)        ((REGISTERS - 3) / ((g) + (trials)))
 #define ROWS_ALONE(g, trials) (FIT(g, trials) > MOST_ROWS ? MOST_ROWS : FIT(g, trials))
 
@@ -72,7 +75,9 @@ KS_INLINE void group(const int rows, const int g, const int two, const int first
     }
 }
 
-/* The code for each group: the only one, the lowest, a middle one, the highest; for one row or many. */
+/*
+ * The code for each kind of group (the only one, the lowest, a middle one, the highest), for one row or many.
+ */
 static void alone(int g, int one, int two, const strip *s) {
 #define ALONE(G)                                    \
     case G:                                         \
@@ -103,7 +108,10 @@ static void lowest(int g, int one, int two, const strip *s) { placed(1, 0, g, on
 static void middle(int g, int one, int two, const strip *s) { placed(0, 0, g, one, two, s); }
 static void highest(int g, int one, int two, const strip *s) { placed(0, 1, g, one, two, s); }
 
-/* The entries of one row in the order of the walk, scaled, at fixed places: one address serves all rows. */
+/*
+ * The entries of one row in the order of the walk, scaled, at fixed places, so that one address serves all
+ * rows.
+ */
 static void copy_entries(const double *from, const ks_path_cell *c, double *restrict copy) {
     const double scale = c->scale;
     const size_t cols = c->cols;
@@ -114,7 +122,10 @@ static void copy_entries(const double *from, const ks_path_cell *c, double *rest
     }
 }
 
-/* Asks for the entries of the next rows: their part of a tile is too short for the processor to foresee. */
+/*
+ * Prefetches the entries of the next rows: a tile's part of a row is too short for the processor's own
+ * prefetcher.
+ */
 static void prefetch(const double *from, const ks_path_cell *c, size_t a, size_t rows) {
     for (size_t j = a; j < a + rows && j < c->rows; j++) {
         const double *row = from + c->dir * (ptrdiff_t)(j * c->ld);

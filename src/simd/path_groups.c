@@ -1,7 +1,7 @@
 #include "simd/path.h"
 #include "simd/vec.h"
 
-/* Up to REGISTER_ORDERS sums of a row (R, S and W of each order) are held in registers. */
+/* Registers hold up to REGISTER_ORDERS sums of a row (R, S and W of each order). */
 enum { REGISTER_ORDERS = 7 };
 #define UP_TO_REGISTER_ORDERS(_) _(1) _(2) _(3) _(4) _(5) _(6) _(7)
 

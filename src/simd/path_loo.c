@@ -1,7 +1,7 @@
 #include "simd/path.h"
 #include "simd/vec.h"
 
-/* Up to REGISTER_ORDERS sums of a row (R, T and W of each order) are held in registers. */
+/* Registers hold up to REGISTER_ORDERS sums of a row (R, T and W of each order). */
 enum { REGISTER_ORDERS = 7 };
 #define UP_TO_REGISTER_ORDERS(_) _(1) _(2) _(3) _(4) _(5) _(6) _(7)
 
@@ -55,8 +55,8 @@ KS_INLINE void fixed(const int K, const line *s) {
 }
 
 /*
- * Orders i0 ... i0+many-1 of sum_{k+j=i} A[k] T[j], times y, for V and W: in blocks of 4 x 4, of which the
- * last, where k reaches i, is a triangle. i0 is a multiple of 4, many is 1 to 4.
+ * Orders i0 ... i0+many-1 of sum_{k+j=i} A[k] T[j], times y, for V and W, in blocks of 4 x 4. The last block,
+ * where k reaches i, is a triangle. i0 is a multiple of 4, many is 1 to 4.
  */
 KS_INLINE void convolve(const int many, int i0, vd y, const double *A, const double *T, double *V,
                         double *W) {
@@ -80,7 +80,7 @@ KS_INLINE void convolve(const int many, int i0, vd y, const double *A, const dou
     }
 }
 
-/* Any K: the sums of the row stay in memory; the convolution is most of the work. */
+/* Any K: the sums of the row stay in memory, because the convolution dominates the time. */
 static void any(const int K, const line *s) {
     double *A = s->A, *C = s->C, *V = s->V;
     double *const R = s->R, *const T = s->T, *const W = s->W;

@@ -1,7 +1,10 @@
 #include "simd/path.h"
 #include "simd/vec.h"
 
-/* With a matrix for every edge nothing stays in registers across orders: one row at a time, plainly. */
+/*
+ * If every edge has a matrix, registers cannot keep sums across orders; so this is a plain loop, one row at a
+ * time.
+ */
 KS_DECLARE(path_sweep_trials);
 void KS_K(ks_path_sweep_trials)(const ks_path_cell *c, const double *const *x, const double *const *y) {
     const vd scale = vd_set(c->scale);

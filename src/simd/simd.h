@@ -1,6 +1,7 @@
 /*
- * The hot loops, as a table of functions: the sources in this folder are compiled once per instruction set
- * and the table is picked at run time. They see plain arrays: no allocation, no threads, no errors.
+ * The hot loops, as a table of functions. The sources in this folder are compiled once per instruction set,
+ * and the library chooses a table at run time. The loops work on plain arrays: they allocate nothing, start
+ * no threads and report no errors.
  *
  * To add one: declare it here, write it in a .c of this folder as KS_K(ks_NAME) using vec.h, list it in
  * table.c and in CMakeLists.txt.
@@ -18,8 +19,8 @@
 
 typedef struct {
     /*
-     * Box-Muller, in place: u[k], v[k] uniform on (0,1) become r cos(2 pi v), r sin(2 pi v) with
-     * r = sqrt(-2 log u). n must be a multiple of 8. The same bits on every instruction set.
+     * Box-Muller, in place: u[k], v[k] uniform on (0,1) become r cos(2 pi v), r sin(2 pi v) with r = sqrt(-2
+     * log u). n must be a multiple of 8. Every instruction set gives the same bits.
      */
     void (*box_muller)(double *u, double *v, size_t n);
 
@@ -30,9 +31,9 @@ typedef struct {
     void (*cos_sin)(double *c, double *s, size_t n);
 
     /*
-     * c[k] holds g = x.x', s[k] holds z.z' with z = x - mean, q0 = |z|^2/2 and q[k] = |z'|^2/2, so that
-     * d = q0 + q[k] - s[k] is |x-x'|^2/2. They become e^(-d-g) cosh(g) and e^(-d-g) sinh(g): no intermediate
-     * exceeds 1, and s is as exact as g where g is small. Any n.
+     * c[k] holds g = x.x', s[k] holds z.z' with z = x - mean, q0 = |z|^2/2 and q[k] = |z'|^2/2, so that d =
+     * q0 + q[k] - s[k] is |x-x'|^2/2. On return they hold e^(-d-g) cosh(g) and e^(-d-g) sinh(g). No
+     * intermediate exceeds 1, and s is as exact as g if g is small. Any n.
      */
     void (*cosh_sinh)(double *c, double *s, double q0, const double *q, size_t n);
 
@@ -41,26 +42,29 @@ typedef struct {
                      const double *const *x, const int *power);
 
     /*
-     * z[k] = scale cos(2 pi (z[k] + b[k])): random Fourier features from phases in turns, any n. The cosine's
-     * error is below 4e-16, whatever the phase.
+     * z[k] = scale cos(2 pi (z[k] + b[k])): random Fourier features from phases in turns, any n. For every
+     * phase the cosine's error is below 4e-16.
      */
     void (*cos_turns)(double *z, const double *b, double scale, size_t n);
 
     /*
-     * Tiles of Gram matrices. Columns are counted in multiples of 8: the caller rounds n and cols up, and
-     * memory beyond the last column is read and written.
+     * Tiles of Gram matrices. Columns are counted in multiples of 8: the caller rounds n and cols up, and the
+     * functions also read and write the memory beyond the last column.
      */
 
     /* c[j] = exp(min(0, c[j] - hi - h[j])): a Gaussian Gram matrix's row; c inner products, h = |x|^2/2. */
     void (*gram_exp)(double *c, const double *h, double hi, size_t n);
 
-    /* out[j] = the kernel of x (p numbers) and point j, with coordinates Yt[l*ldy + j]: from differences. */
+    /*
+     * out[j] = the kernel of x (p numbers) and point j, with coordinates Yt[l*ldy + j]; computed from
+     * differences.
+     */
     void (*gram_row)(ks_metric metric, const double *x, const double *Yt, size_t ldy, size_t p, double *out,
                      size_t n);
 
     /*
      * left[i] += sum_j K[i,j] x[j] and right[j] += sum_i K[i,j] y[i]: a tile (rows x cols, stride ld) and its
-     * transpose, each times a vector, in one pass. right NULL: the first alone.
+     * transpose, each times a vector, in one pass. right NULL: only the first product.
      */
     void (*tile_product)(const double *K, size_t ld, size_t rows, size_t cols, const double *x,
                          const double *y, double *left, double *right);
@@ -76,46 +80,49 @@ typedef struct {
     void (*resolvent)(const double *lambda, const double *weight, size_t ones, size_t n, double re, double im,
                       double sums[5]);
 
-    /* VL, the number of start rows that the path functions take at once. */
+    /* VL, the number of start rows that the path functions process at once. */
     size_t lanes;
 
     /* Passes through a cell (see simd/path.h). */
     void (*path_sweep)(const ks_path_cell *c);
 
     /*
-     * The same, forward only, with matrices of their own for each order: x[n-1] in the update of A[n], y[n-1]
-     * in that of R[n], all at the first row and column; the cell's own are ignored.
+     * The same, forward only, with a separate matrix for each order: x[n-1] in the update of A[n], y[n-1] in
+     * the update of R[n], all at the first row and column. The function ignores the cell's x and y.
      */
     void (*path_sweep_trials)(const ks_path_cell *c, const double *const *x, const double *const *y);
 
     /* The same, forward only, with the cycles through each row and column. */
     void (*path_loo)(const ks_path_loo_cell *c);
 
-    /* One row, where cycles take one member of each group of rows and columns. */
+    /* One row, for cycles that take at most one member of each group of rows and columns. */
     void (*path_group_row)(const ks_path_group_row *r);
 
     /* sum[n] += sum over cols columns of A[n] last, for `orders` orders; `last` is one vector per column. */
     void (*path_close)(size_t cols, int nmax, int orders, const double *A, const double *last, double *sum);
 
     /*
-     * Pairs of columns (see simd/pairs.h). Of the pairs whose keep is 1, not 0: each gets the moment, the
-     * square and the weight from all units and the sum of the absolute values of the moment's terms,
-     * KS_PAIRS_STRIP of each; and the first three without unit g, added up over the strip, are added to
-     * left[g], 3 vectors of lanes. Not centred, the moment is the sum over pairs of different units, the
-     * square is not made, and the weight is keep.
+     * Pairs of columns (see simd/pairs.h) whose keep is 1, not 0. Each pair gets four outputs, in lists of
+     * KS_PAIRS_STRIP: the moment, the square and the weight from all units, and the sum of the absolute
+     * values of the moment's terms. The first three, computed without unit g and summed over the strip, are
+     * added to left[g], 3 vectors of lanes. Without centring, the moment is the sum over pairs of different
+     * units, the square is not computed, and the weight is keep.
      */
     void (*pairs_strip)(const ks_pairs_panel *p, const double *keep, double *each, double *left);
 
     /*
-     * In twice the digits, of a pair of columns (see simd/twice.h): the sums over rows, two parts each; and
-     * what belongs to each row, `weight` times, added to KS_TWICE_LISTS lists of n high and n low parts. s, v
-     * and v2 are the sums, and those of p and q, times the weight.
+     * A pair of columns in twice the digits (see simd/twice.h). The first function gives the sums over rows,
+     * as two parts each. The second adds each row's contribution, times `weight`, to KS_TWICE_LISTS lists of
+     * n high and n low parts. s, v and v2 are the sums, and the sums of p and q, times the weight.
      */
     void (*twice_sums)(const ks_twice_pair *c, double *sums);
     void (*twice_rows)(const ks_twice_pair *c, const double *s, const double *v, const double *v2,
                        double weight, double *lists);
 
-    /* Training, in single precision: multiples of KS_TRAIN_ROWS rows, of KS_TRAIN_COLS cols; any depth. */
+    /*
+     * Training, in single precision: row counts are multiples of KS_TRAIN_ROWS, column counts of
+     * KS_TRAIN_COLS, with any depth.
+     */
 
     /* out = a b. */
     void (*train_product)(const ks_train_product *p, float *out, size_t ld);
@@ -124,11 +131,11 @@ typedef struct {
     void (*train_adam)(const ks_train_product *p, const ks_adam *s, float *w, float *m, float *v, size_t ld);
 } ks_simd;
 
-/* Declares the function behind a member of the table, of the instruction set that a file is compiled for */
+/* Declares the function behind a member of the table, for the instruction set that a file is compiled for */
 #define KS_DECLARE(name) extern __typeof__(*((ks_simd *)0)->name) KS_K(ks_##name)
 
 /* The table of the chosen instruction set; fails on a bad KSPEC_ISA. */
 kspec_status ks_simd_choose(const ks_simd **out, kspec_error *err);
 
-/* The table of a given instruction set, which the processor must have: for tests and benchmarks. */
+/* The table of a given instruction set, which the processor must support: for tests and benchmarks. */
 const ks_simd *ks_simd_of(ks_isa isa);

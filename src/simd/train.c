@@ -1,8 +1,8 @@
 /*
- * The two products of training a layer. Tiles of TILE_ROWS x 2 registers are summed in registers; a is
- * broadcast and b, which is small (a mini-batch), comes from the second-level cache. The gradient is never
- * stored: Adam takes each tile of it from the registers, so that only w, m and v pass through memory, once a
- * step.
+ * The two products of training a layer. Registers hold the sums of tiles of TILE_ROWS x 2 registers. The loop
+ * broadcasts a, and b, which is small (a mini-batch), comes from the second-level cache. The gradient is
+ * never stored: Adam reads each tile of it from the registers, so that only w, m and v pass through memory,
+ * once a step.
  */
 #include "simd/train.h"
 

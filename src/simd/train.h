@@ -15,12 +15,12 @@ typedef struct {
 } ks_train_product;
 
 /*
- * One step of Adam, bias corrections folded in:
+ * One step of Adam, with the bias corrections folded in:
  *
  *     m = b1 m + c1 g,   v = b2 v + c2 g^2,   w -= rate m / (sqrt(v) + eps),
  *
- * with c1 = 1-b1, c2 = 1-b2 (the rounded b2 would leave four digits of it), eps = 1e-8 sqrt(1-b2^t) and
- * rate = step sqrt(1-b2^t)/(1-b1^t).
+ * with c1 = 1-b1, c2 = 1-b2 (computed before rounding b2, which would keep only four digits of c2), eps =
+ * 1e-8 sqrt(1-b2^t) and rate = step sqrt(1-b2^t)/(1-b1^t).
  */
 typedef struct {
     float b1, c1, b2, c2, rate, eps;

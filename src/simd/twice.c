@@ -1,7 +1,10 @@
 #include "simd/twice.h"
 #include "simd/vec.h"
 
-/* Compiled without contraction: what looks like a fused multiply-add is one, and nothing else is. */
+/*
+ * Compiled without contraction, so that the compiler creates no fused multiply-add: the code writes out every
+ * one.
+ */
 
 typedef struct {
     vd hi, lo;
@@ -17,7 +20,7 @@ KS_INLINE vt product(vd a, vd b) {
     const vd p = a * b;
 #if defined(KS_FOR_AVX512) || defined(KS_FOR_AVX2) || defined(KS_FOR_NEON)
     return (vt){p, vd_fma(a, b, vd_set(0) - p)};
-#else /* Dekker's: by halves of 26 bits */
+#else /* Dekker's product, by halves of 26 bits */
     const double split = 0x1p27 + 1, ac = split * a, bc = split * b, ah = ac - (ac - a), bh = bc - (bc - b),
                  al = a - ah, bl = b - bh;
     return (vt){p, ((ah * bh - p) + ah * bl + al * bh) + al * bl};
@@ -37,7 +40,7 @@ KS_INLINE vt mul(vt a, vt b) {
 KS_INLINE vt load(const double *const x[2], size_t i) { return (vt){vd_load(x[0] + i), vd_load(x[1] + i)}; }
 KS_INLINE vt spread(const double *x) { return (vt){vd_set(x[0]), vd_set(x[1])}; }
 
-/* The lanes, added up in their order */
+/* The sum of the lanes, in their order */
 KS_INLINE void add_lanes(vt x, double out[2]) {
     double hi[VL], lo[VL];
     vd_store(hi, x.hi), vd_store(lo, x.lo);
@@ -49,7 +52,7 @@ KS_INLINE void add_lanes(vt x, double out[2]) {
     out[0] = sum, out[1] = rest;
 }
 
-/* sums: KS_TWICE_SUMS numbers of two parts */
+/* sums: KS_TWICE_SUMS numbers, two parts each */
 KS_DECLARE(twice_sums);
 void KS_K(ks_twice_sums)(const ks_twice_pair *c, double *sums) {
     const vt zero = {vd_set(0), vd_set(0)};
@@ -78,8 +81,8 @@ KS_INLINE void add_to(double *lists, size_t n, int k, size_t i, vt x) {
 }
 
 /*
- * lists: KS_TWICE_LISTS times n high parts and n low parts, to which `weight` times what belongs to the pair
- * is added. s, v, v2: the pair's sums, times that weight
+ * Adds the pair's contribution to each row, times `weight`, to the lists: KS_TWICE_LISTS times n high parts
+ * and n low parts. s, v, v2: the pair's sums, times that weight
  */
 KS_DECLARE(twice_rows);
 void KS_K(ks_twice_rows)(const ks_twice_pair *c, const double *s, const double *v, const double *v2,

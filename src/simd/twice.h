@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Rows come in multiples of this; those beyond the last are 0. */
+/* Row counts are multiples of this; the padding rows are 0. */
 enum { KS_TWICE_ROWS = 8 };
 
 /* Columns as high and low parts, n rows: x and z of the first, y and w of the second, p = x z, q = y w */
@@ -13,7 +13,7 @@ typedef struct {
     const double *x[2], *z[2], *p[2], *y[2], *w[2], *q[2];
 } ks_twice_pair;
 
-/* Sums over rows of products; those from XW on (but PQ) where centred alone */
+/* Sums over rows of products; the sums from XW on (except PQ) only if centred */
 enum {
     KS_TWICE_XY,
     KS_TWICE_ZW,
@@ -27,12 +27,12 @@ enum {
     KS_TWICE_SUMS
 };
 
-/* With s the sums above, v the sum of p and v2 that of q, what belongs to row i: */
+/* With s the sums above, v the sum of p and v2 the sum of q, row i contributes: */
 enum {
     KS_TWICE_OWN,    /* s_xy z w + s_zw x y */
     KS_TWICE_SECOND, /* v q + v2 p */
     KS_TWICE_ALL,    /* p q */
-    KS_TWICE_THIRD,  /* s_xw y z + s_yz x w; centred alone, like the next */
+    KS_TWICE_THIRD,  /* s_xw y z + s_yz x w; like the next one, only if centred */
     KS_TWICE_CUBES,  /* s_xyz w + s_xyw z + s_xzw y + s_yzw x */
     KS_TWICE_LISTS
 };

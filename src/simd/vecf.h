@@ -1,6 +1,7 @@
 /*
- * One vector register of floats, under the same names for every instruction set, beside vec.h's of doubles.
- * VF is the number of lanes, TILE_ROWS how many rows of two registers fit into the register file as sums.
+ * One vector register of floats, under the same names for every instruction set, as vec.h defines one of
+ * doubles. VF is the number of lanes, TILE_ROWS how many rows of two registers fit into the register file as
+ * sums.
  */
 #pragma once
 
@@ -28,7 +29,7 @@ static inline vf vf_sqrt(vf x) { return _mm256_sqrt_ps(x); }
 
 #else
 
-/* Four floats: gcc and clang map them to what the processor has. */
+/* Four floats: gcc and clang map them to the processor's registers. */
 typedef float vf __attribute__((vector_size(16)));
 enum { VF = 4, TILE_ROWS = 4 };
 static inline vf vf_load(const float *p) { return (vf){p[0], p[1], p[2], p[3]}; }
@@ -42,8 +43,8 @@ static inline vf vf_sqrt(vf x) { return (vf){sqrtf(x[0]), sqrtf(x[1]), sqrtf(x[2
 #endif
 
 /*
- * Between begin and end, numbers below 2^-126 count as 0: the means of a silent neuron decay to them, and
- * arithmetic on them is a hundred times slower.
+ * Between begin and end, numbers below 2^-126 count as 0. The means of a silent neuron decay to such numbers,
+ * on which arithmetic is a hundred times slower.
  */
 #if defined(__SSE__)
 #include <xmmintrin.h>
