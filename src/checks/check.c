@@ -1,4 +1,4 @@
-/* The checks, one after the other, and columns that two matrices share. */
+/* Runs all checks in order, and finds columns that two matrices share. */
 #include "checks/check.h"
 
 #include "base/error.h"
@@ -31,9 +31,9 @@ void ks_check(ks_doubts to, const char *where, const ks_checked *c) {
     ks_arena_free(&arena);
 }
 
-/* ---- what a failure comes from ---- */
+/* ---- the reason of a failure ---- */
 
-/* What every failure of a range says, of no use where one entry is the reason */
+/* The general advice after a range failure, which does not help if one entry is the reason */
 static const char scale_the_data[] = "; scale the data";
 
 kspec_status ks_check_blame(kspec_status st, const ks_checked *c, kspec_error *err) {
@@ -68,7 +68,7 @@ static int by_hash(const void *a, const void *b) {
     return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
-/* Of a column's values as float32, at some rows; 0 for a constant one */
+/* Hash of a column's values as float32, at some rows; 0 for a constant column */
 static uint64_t hash_of(const kspec_matrix *m, size_t j) {
     enum { ASKED = 64 };
     const size_t n = m->rows < ASKED ? m->rows : ASKED;

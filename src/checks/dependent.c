@@ -1,7 +1,8 @@
 /*
- * Rows that are alike: neighbours more than other pairs (MATH.md 10.10), or some pairs far more than all
- * others. Both are looked for in a sample of the rows and columns, of the first two trials: with two, every
- * product is of one trial with the other, so that noise has no part in it.
+ * Finds rows that are alike: neighbours that are more alike than other pairs (MATH.md 10.10), or some pairs
+ * far more than all others. Both checks use a sample of the rows and columns of the first two trials. Every
+ * product is of one trial with the other, so that noise has no part in it; with one trial, of the trial with
+ * itself.
  */
 #include "checks/parts.h"
 
@@ -13,18 +14,18 @@
 #include <math.h>
 
 /*
- * All rows, or WINDOWS of WINDOW neighbours; so many columns; and so many of these rows for the products of
- * all pairs
+ * The size of the sample: all rows, or WINDOWS of WINDOW neighbours; a number of columns; and a number of
+ * rows whose pairs are all compared
  */
 enum { ROWS = 1024, WINDOW = 64, COLS = 96, PAIRED = 256, LEAST = 20, LAGS = 6 };
 
 typedef struct {
     const ks_checked *c;
     size_t rows, window, cols;
-    size_t *row;     /* its row in the matrix */
-    double *unit[2]; /* rows x cols, less the centres of columns, of length 1 (or 0), of two trials or one */
+    size_t *row;     /* the row of the matrix */
+    double *unit[2]; /* rows x cols, centred by column, of length 1 (or 0), of two trials or one */
     double *square;  /* the length of each row, squared */
-    /* the products of `paired` of these rows, and which they are */
+    /* the products of all pairs of `paired` rows, and the numbers of these rows */
     size_t paired, *pair;
     double *product;
 } sample;
@@ -83,7 +84,7 @@ static int sample_make(const ks_checked *c, sample *s, ks_arena *arena) {
     return 1;
 }
 
-/* Are the sample's rows i and k of different groups? */
+/* Are the sample's rows i and k in different groups? */
 static int apart(const sample *s, size_t i, size_t k) {
     const uint64_t *groups = s->c->row_groups;
     return !groups || groups[s->row[i]] != groups[s->row[k]];
@@ -92,9 +93,9 @@ static int apart(const sample *s, size_t i, size_t k) {
 /* ---- neighbours ---- */
 
 /*
- * z of lag l: the mean cosine of rows i and i + l less that of all pairs, over its standard error if all
- * pairs were alike. More than this in one of six lags has not been seen in 20,000 matrices of independent
- * rows (docs/explanation/dimension.md).
+ * z of lag l: the mean cosine of rows i and i + l minus the mean cosine of all pairs, over its standard error
+ * if all pairs were alike. In 20,000 matrices of independent rows no z above this bound occurred at any of
+ * six lags (docs/explanation/dimension.md).
  */
 static const double ALIKE = 4.5;
 
@@ -130,14 +131,15 @@ static void doubt_neighbours(ks_doubts to, const char *where, const sample *s) {
 /* ---- near copies ---- */
 
 /*
- * The distance of two rows is |a - b|^2 / (|a|^2 + |b|^2), about 1 where they are independent. Pairs of a
- * smooth distribution at less than a distance grow at least twofold with twice the distance. Where
- * there are pairs, but hardly more at twice their distance, they are copies of each other but for noise.
+ * The distance of two rows is |a - b|^2 / (|a|^2 + |b|^2), about 1 for independent rows. For a smooth
+ * distribution the number of pairs below a distance grows at least twofold when the distance doubles. If
+ * there are pairs below some distance, but hardly more below twice that distance, they are copies of each
+ * other except for noise.
  */
 static void doubt_copies(ks_doubts to, const char *where, const sample *s, ks_arena *arena) {
     enum { STEPS = 16, MOST = 5 };
     const size_t n = s->paired;
-    double below[STEPS] = {0}, *distance = s->product; /* each takes the place of its product */
+    double below[STEPS] = {0}, *distance = s->product; /* each one overwrites its product */
     unsigned char *near = ks_arena_zalloc(arena, n, 1);
     if (arena->failed) return;
     for (size_t i = 0; i < n; i++)

@@ -1,11 +1,11 @@
-/* Matrices that are no data: correlations, distances, products of rows; trials that are copies. */
+/* Finds matrices that are not data: correlations, distances, products of rows; and trials that are copies. */
 #include "checks/parts.h"
 
 #include "base/matrix.h"
 
 #include <math.h>
 
-/* Numbers that differ by the rounding of float32, or of a program's own arithmetic */
+/* Equal up to the rounding of float32, or of a program's arithmetic */
 static int near(double a, double b) { return fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b)) || a == b; }
 
 /* ---- symmetric matrices ---- */
@@ -24,7 +24,7 @@ static const char *kind_of(const kspec_matrix *m) {
         }
     for (size_t i = 0; i < n; i++) {
         ones &= near(ks_at(m, i, i), 1);
-        zeros &= fabs(ks_at(m, i, i)) <= 1e-6 * most; /* 1 less a correlation of 1 is not 0 */
+        zeros &= fabs(ks_at(m, i, i)) <= 1e-6 * most; /* 1 minus a correlation of 1 may not be 0 */
     }
     return ones && products     ? "a correlation matrix (symmetric, ones on its diagonal)"
            : zeros && plain     ? "a matrix of distances (symmetric, zeros on its diagonal)"
@@ -34,10 +34,10 @@ static const char *kind_of(const kspec_matrix *m) {
 
 /* ---- trials ---- */
 
-/* The same number, or that as float32: with a large offset noise differs by little of it, too */
+/* The same number, or equal as float32; with a large offset, noise differs by little of the value */
 static int same(double a, double b) { return a == b || fabs(a - b) <= 6.1e-8 * fmax(fabs(a), fabs(b)); }
 
-/* Is the trial the same as an earlier one in all that is seen, and not all 0? */
+/* Does the trial equal an earlier one in every entry seen, and is it not all 0? */
 static int is_copy(const ks_checked *c, size_t t, size_t u) {
     int any = 0;
     for (size_t i = 0; i < c->phi->rows; i++) {
@@ -52,7 +52,7 @@ static int is_copy(const ks_checked *c, size_t t, size_t u) {
 }
 
 void ks_check_kind(ks_doubts to, const char *where, const ks_checked *c) {
-    enum { LEAST = 5, ALL = 64 }; /* of more trials, only neighbours are compared */
+    enum { LEAST = 5, ALL = 64 }; /* with more trials, compare neighbours only */
     const char *kind =
         c->ntrials == 1 && c->phi->rows == c->phi->cols && c->phi->rows >= LEAST ? kind_of(c->phi) : NULL;
     if (kind) ks_doubt(to, KSPEC_DOUBT_SYMMETRIC, where, kind, (double)c->phi->rows);

@@ -1,43 +1,43 @@
-/* What the checks of this room share: one pass over the data, and a sample of rows and columns. */
+/* The shared data of the checks: sums from one pass over the data, and a sample of rows and columns. */
 #pragma once
 
 #include "base/memory.h"
 #include "checks/check.h"
 
-/* Sums over all trials, of entries x less the centre c of their column (0 where nothing is centred) */
+/* Sums over all trials, of entries x minus the centre c of their column (0 without centring) */
 typedef struct {
     size_t P, Q;
-    double scale;      /* (x - c) scale is what is summed, so that squares stay finite */
-    double *row, *col; /* sum of squares of each row and column, and of all */
+    double scale;      /* the sums contain (x - c) scale, so that squares stay finite */
+    double *row, *col; /* sum of squares of each row and column, and of all entries */
     double all;
-    /* a projection of each row and column of the first trial: equal ones have the same, to the last bit */
+    /* a projection of each row and column of the first trial: equal rows have bitwise equal projections */
     double *row_image, *col_image;
     double *center; /* of each column of the first trial */
-    int marked;     /* is there an entry that is a usual mark of missing values? */
+    int marked;     /* does an entry equal a usual mark of missing values? */
 } ks_scan;
 
-/* All in the arena, whose `failed` the caller looks at. */
+/* Allocates everything in the arena; the caller checks its `failed`. */
 void ks_scan_make(const ks_checked *c, ks_scan *s, ks_arena *arena);
 
 /* The centre of column j of a trial: the median of some rows */
 double ks_scan_center(const ks_checked *c, size_t trial, size_t j);
 
-/* Is row i of the trial to be looked at? */
+/* Does the trial have row i? */
 static inline int ks_is_seen(const ks_checked *c, size_t trial, size_t i) {
     return !c->row_trials || trial < c->row_trials[i];
 }
 
-/* Entries, rows and columns that stand out, and marks of missing values */
+/* Outlying entries, rows and columns, and marks of missing values */
 void ks_check_wild(ks_doubts to, const char *where, const ks_checked *c, const ks_scan *s);
 
-/* Columns whose sums of squares have a tail so long that a sample of them does not know its mean */
+/* Columns whose sums of squares have such a long tail that a sample of columns does not determine the mean */
 void ks_check_tail(ks_doubts to, const char *where, const ks_checked *c, const ks_scan *s, ks_arena *arena);
 
 /* Rows, or columns, that are equal; returns how many equal an earlier one. */
 size_t ks_check_repeated(ks_doubts to, const char *where, const ks_checked *c, const ks_scan *s, int columns,
                          ks_arena *arena);
 
-/* Rows that are like their neighbours, or nearly copies of others; the latter unless `repeated` */
+/* Rows that are like their neighbours, or nearly copies of others; the second check runs unless `repeated` */
 void ks_check_dependent(ks_doubts to, const char *where, const ks_checked *c, const ks_scan *s, int repeated,
                         ks_arena *arena);
 

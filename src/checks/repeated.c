@@ -1,4 +1,4 @@
-/* Rows, or columns, that are equal: found by a projection that equal ones have in common. */
+/* Finds equal rows, or equal columns: they have the same projection. */
 #include "checks/parts.h"
 
 #include "base/matrix.h"
@@ -18,16 +18,16 @@ static int by_image(const void *a, const void *b) {
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Rows here; columns are those of the transpose. */
+/* Looks at rows; for columns the caller transposes the matrix. */
 static int same(const kspec_matrix *m, size_t i, size_t k) {
     for (size_t j = 0; j < m->cols; j++)
-        if (ks_at(m, i, j) != ks_at(m, k, j)) return 0; /* nor is NaN equal */
+        if (ks_at(m, i, j) != ks_at(m, k, j)) return 0; /* NaN does not count as equal */
     return 1;
 }
 
 /*
- * Are the values rounded, or of few kinds, so that rows are equal by chance? Rows that equal an earlier one
- * apart, on (geometric) average one in 200 pairs of values of a column is equal, or more.
+ * Are the values rounded, or of so few kinds, that rows are equal by chance? True if, on (geometric) average
+ * over the columns, at least one in 200 pairs of values is equal, ignoring rows that equal an earlier one.
  */
 static int is_rounded(const kspec_matrix *m, const unsigned char *repeats) {
     enum { ROWS = 256, COLS = 64 };
@@ -65,7 +65,7 @@ size_t ks_check_repeated(ks_doubts to, const char *where, const ks_checked *c, c
     imaged *list = ks_arena_alloc(arena, n, sizeof *list);
     unsigned char *repeats = ks_arena_zalloc(arena, n, 1);
     if (arena->failed) return 0;
-    for (size_t i = 0; i < n; i++) /* a constant column is nothing to estimate from, repeated or not */
+    for (size_t i = 0; i < n; i++) /* a constant column gives nothing to estimate, repeated or not */
         if (isfinite(image[i]) && (!columns || square[i] > 0)) list[count++] = (imaged){image[i], i};
     qsort(list, count, sizeof *list, by_image);
     for (size_t k = 1, start = 0; k < count; k++) {

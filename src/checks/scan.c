@@ -1,4 +1,4 @@
-/* One pass over all entries: what each row and column adds to the sum of squares. */
+/* One pass over all entries, which sums the squares of each row and column. */
 #include "checks/parts.h"
 
 #include "base/matrix.h"
@@ -9,7 +9,7 @@
 
 /* ---- the centre of a column ---- */
 
-/* So many rows suffice: the centre need only be near the bulk of the column. */
+/* This number of rows suffices: the centre only needs to be near the bulk of the column. */
 enum { ASKED = 31 };
 
 double ks_scan_center(const ks_checked *c, size_t trial, size_t j) {
@@ -38,7 +38,9 @@ static inline int is_mark(double x) {
     return (x == 999) | (x == 9999) | (x == 32768) | (x >= 9e19);
 }
 
-/* One row (or one column, where the matrix lies that way) of entries x[0], x[step] ... and their sums */
+/*
+ * Adds one row of entries x[0], x[step] ... to the sums (or one column, if the matrix is stored by columns)
+ */
 static inline int add_line(const double *x, ptrdiff_t step, size_t n, const double *center, double scale,
                            double own, const double *weights, double *square, double *image, double *squares,
                            double *images, const unsigned char *seen) {
@@ -60,7 +62,7 @@ static inline int add_line(const double *x, ptrdiff_t step, size_t n, const doub
     return marked;
 }
 
-/* Room for a pass, made once */
+/* Scratch for a pass, allocated once */
 typedef struct {
     double *center, *same, *row_weight, *col_weight, *row_image, *col_image;
     unsigned char *seen;
@@ -123,7 +125,7 @@ void ks_scan_make(const ks_checked *c, ks_scan *s, ks_arena *arena) {
         s->all = 0;
         for (size_t i = 0; i < P; i++) s->all += s->row[i];
         if (again || (s->all > 1e-200 && s->all < 1e200)) return;
-        const double most = largest(c); /* squares beyond a double's range */
+        const double most = largest(c); /* the sum of squares exceeds a double's range */
         if (!(most > 0)) return;
         s->scale = most > 1 ? ldexp(1, -ilogb(most)) : fmin(ldexp(1, -ilogb(most) - 1), 1e300);
     }

@@ -1,17 +1,17 @@
-/* Columns of very different size: are there others, not in this sample, that would be larger still? */
+/* Columns of very different size: might columns outside this sample be larger still? */
 #include "checks/parts.h"
 
 #include "base/sort.h"
 
 #include <math.h>
 
-/* In fewer columns a tail cannot be told; of more, one in so many is the tail */
+/* Fewer columns do not show a tail; with more, one in this many belongs to the tail */
 enum { LEAST = 40, PART = 8, LEAST_TAIL = 6 };
 
 /*
- * The exponent of a tail P(x > t) ~ t^-a, by Hill's estimator from the k largest of n values in decreasing
- * order, without the very largest: that one alone is for other checks. By Renyi's representation the sum of
- * log x_j/x_(k+1), j = 2 ... k, has the mean (k - H_k)/a, H_k = 1 + 1/2 + ... + 1/k.
+ * The exponent a of a tail P(x > t) ~ t^-a, by Hill's estimator from the k largest of n values in decreasing
+ * order, without the very largest, which other checks examine. By Renyi's representation the sum of log
+ * x_j/x_(k+1), j = 2 ... k, has the mean (k - H_k)/a, H_k = 1 + 1/2 + ... + 1/k.
  */
 static double tail_exponent(size_t k, const double *x) {
     double sum = 0, harmonic = 1;
@@ -20,8 +20,9 @@ static double tail_exponent(size_t k, const double *x) {
 }
 
 /*
- * Of an exponent below 1 there is no mean, or none that the sample knows: as of the words of a language. Not
- * where one column or entry stands out, which is said already, nor where labels tell which columns are alike.
+ * With an exponent below 1 the mean does not exist, or the sample does not determine it, as for the words of
+ * a language. The check is skipped if one column or entry stands out, which another doubt reports, and if
+ * labels tell which columns are alike.
  */
 void ks_check_tail(ks_doubts to, const char *where, const ks_checked *c, const ks_scan *s, ks_arena *arena) {
     const size_t n = s->Q, k = n / PART > LEAST_TAIL ? n / PART : LEAST_TAIL;

@@ -1,4 +1,6 @@
-/* Entries, rows and columns that decide the result alone; marks of missing values read as numbers. */
+/*
+ * Finds entries, rows and columns that decide the result alone, and marks of missing values read as numbers.
+ */
 #include "checks/parts.h"
 
 #include "base/error.h"
@@ -9,7 +11,7 @@
 
 /* ---- marks of missing values ---- */
 
-/* What instruments and formats write for "missing"; the float32 form of each counts, too. */
+/* The values that instruments and formats write for "missing"; their float32 forms also count. */
 static const double marks[] = {999,  -999, 9999, -9999, -32768, 9.9692099683868690e36, -9.9692099683868690e36,
                                1e20, -1e20};
 enum { MARKS = sizeof marks / sizeof *marks, COLUMNS = 16 };
@@ -18,7 +20,7 @@ static const kspec_matrix *given(const ks_checked *c) { return c->raw ? c->raw :
 
 static int is(double x, double mark) { return x == mark || x == (double)(float)mark; }
 
-/* Where a mark is found: how often, first in which row and column, and the first few columns that have it */
+/* Occurrences of a mark: the count, the first row and column, and the first few columns that contain it */
 typedef struct {
     size_t count, row, col, columns, column[COLUMNS];
 } found;
@@ -65,11 +67,11 @@ static int doubt_marks(ks_doubts to, const char *where, const ks_checked *c) {
     return any;
 }
 
-/* ---- what stands out ---- */
+/* ---- outlying parts ---- */
 
 /*
- * A part of the sum of squares stands out where it is a large share of all, and so many times the mean of
- * the other parts: more than heavy-tailed data (Student's t with 3 degrees) have in 1 of 1,000 matrices.
+ * A part of the sum of squares stands out if it is a large share of the total, and many times the mean of the
+ * other parts. Heavy-tailed data (Student's t with 3 degrees) exceed these bounds in 1 of 1,000 matrices.
  */
 static const double ENTRY = 0.3, ENTRY_TIMES = 1000, ROW = 0.5, ROW_TIMES = 50, COLUMN = 0.95, HALF = 0.5;
 
@@ -96,9 +98,9 @@ static double largest_of(const ks_checked *c, const ks_scan *s, size_t i, size_t
 }
 
 /*
- * Several entries that stand out together: those within a factor of 10 of the largest, few, in no row or
- * column of their own, and a gap below them of another factor of 10. Tails have no gap. Where most entries
- * are 0 the few others are what was measured.
+ * Several entries that stand out together. They lie within a factor of 10 of the largest one, are few, do not
+ * fill a row or a column, and have a gap of another factor of 10 below them. Tails have no gap. If most
+ * entries are 0, the few others are the measurement.
  */
 typedef struct {
     double most, sum; /* of squares */
@@ -128,7 +130,7 @@ static int few_stand_out(const ks_checked *c, const ks_scan *s, size_t row, size
            f->sum > ENTRY * s->all && f->row <= 1 + s->Q / 10 && f->col <= 1 + s->P / 10;
 }
 
-/* With so many digits as reading it again needs */
+/* Prints as many digits as needed to read the same number again */
 static void print_shortest(char *text, size_t size, double x) {
     for (int digits = 15; digits <= 17; digits++) {
         ks_print(text, size, "%.*g", digits, x);

@@ -51,11 +51,11 @@ kspec_status ks_text_layout(const char *text, size_t size, const char *name, ks_
 kspec_status ks_text_names(const ks_layout *layout, const char *name, char ***out, kspec_error *err);
 
 /*
- * The next `rows` rows from layout->body on, which moves behind them. Column j of the file goes to column
- * place[j] of `width`, or nowhere (SIZE_MAX); place NULL: all in order.
+ * Converts the next `rows` rows from layout->body on, and moves layout->body behind them. Column j of the
+ * file goes to column place[j] of `width` columns, or nowhere (SIZE_MAX); place NULL: all columns, in order.
  */
 kspec_status ks_text_rows(ks_layout *layout, size_t rows, const size_t *place, size_t width, double *data,
                           const char *name, kspec_error *err);
 
-/* Fails where the bytes are not text. *mark is the length of UTF-8's byte order mark, where there is one. */
+/* Fails if the bytes are not text. *mark is the length of UTF-8's byte order mark, or 0. */
 kspec_status ks_text_check(const ks_bytes *b, const char *name, size_t *mark, kspec_error *err);

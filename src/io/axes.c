@@ -1,4 +1,4 @@
-/* Which axis of a file's array is trials, rows, columns. */
+/* Decides which axis of a file's array holds trials, rows and columns. */
 #include "io/read.h"
 
 #include "base/error.h"
@@ -38,8 +38,8 @@ static void seen_as(ks_view *v, const ks_array *a, int d, int axis) {
 }
 
 /*
- * Repeats are fewer than what is repeated. Where the first axis is not the shortest, the file is probably
- * (neurons, images, repeats) or the like, and would give a wrong number without a word.
+ * Repeats are fewer than the repeated things. If the first axis is not the shortest, the file is probably
+ * (neurons, images, repeats) or similar, and would silently give a wrong number.
  */
 static kspec_status check_order(const ks_part *part, kspec_error *err) {
     const size_t *shape = part->array.shape;
@@ -75,7 +75,7 @@ kspec_status ks_view_make(ks_part *part, const ks_axes *axes, const char *select
     kspec_status st = name_axes(part, axes, err);
     if (st) return st;
     ks_view *v = &part->view;
-    /* a text's columns, which it selects itself, may be this view's rows */
+    /* the columns of a text, selected by its parser, may be this view's rows */
     int text_axis = axes->count == 2 && axes->of[1] == KS_ROWS ? KS_ROWS : KS_COLS;
     v->origin[text_axis] = part->array.col_index;
     part->array.col_index = NULL;

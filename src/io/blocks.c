@@ -1,4 +1,4 @@
-/* kspec_blocks_*: a matrix in blocks of rows, from files that are larger than memory. */
+/* kspec_blocks_*: reads a matrix in blocks of rows, from files that are larger than memory. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "io/read.h"
 
@@ -15,22 +15,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* One of the files, at the row that comes next. */
+/* One of the files, with the position of its next row. */
 typedef struct {
     ks_name name;
     size_t rows, at;
-    /* numbers that are converted block by block: where they begin, and their order */
+    /* numbers to convert block by block: their position and order */
     ks_bytes bytes;
     ks_npy_header npy;
     const unsigned char *numbers;
     int by_cols;
-    /* text: its lines from layout.body on; column j goes to place[j] */
+    /* text: its lines from layout.body on; column j of the file goes to place[j] */
     int is_text;
     ks_layout layout;
     size_t *place;
-    /* everything else, and doubles that are mapped */
+    /* every other format, and mapped doubles */
     ks_part whole;
-    /* columns: of the file, taken, and which; NULL: all */
+    /* columns: their number in the file, the number selected, and the selected ones; NULL: all */
     size_t width, cols, *index;
 } source;
 
@@ -56,7 +56,7 @@ static void close_source(source *s) {
     *s = (source){0};
 }
 
-/* Pages of the file that have been read are given back, so that they do not count as this process's. */
+/* Releases the pages of the file that have been read, so that they do not count as memory of this process. */
 static void leave_pages(const unsigned char *from, size_t bytes) {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
                     first = ((uintptr_t)from + page - 1) / page * page,
@@ -72,7 +72,7 @@ static kspec_status select_columns(const kspec_blocks *b, source *s, char *const
     return ks_select_parse(b->select_cols, s->width, names, "column", s->name, &s->index, &s->cols, err);
 }
 
-/* An array of numbers of another type than double */
+/* An array of numbers of a type other than double */
 static kspec_status open_npy(const kspec_blocks *b, source *s, kspec_error *err) {
     const int turned = b->axes.count == 2 && b->axes.of[0] == KS_COLS;
     const size_t count = ks_size(s->npy.shape[0], s->npy.shape[1]),
@@ -120,7 +120,7 @@ static kspec_status open_whole(const kspec_blocks *b, source *s, const char *inp
     return st;
 }
 
-/* Can its rows be read one after the other? Else it is read whole. */
+/* Can its rows be read one after the other? Otherwise it is read at once. */
 static int looks_plain(source *s) {
     const ks_bytes *f = &s->bytes;
     kspec_error unused;

@@ -1,4 +1,4 @@
-/* kspec_borrow(): arrays of the caller's that are read as files are. */
+/* kspec_borrow(): arrays of the caller that the library reads like files. */
 #include "formats/array.h"
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Each thread's own, so that calls at the same time do not see each other's. */
+/* Each thread has a list, so that simultaneous calls do not see each other's arrays. */
 static _Thread_local kspec_borrowed borrowed;
 
 kspec_borrowed kspec_borrow(const kspec_borrowed *now) {
@@ -19,7 +19,7 @@ kspec_borrowed kspec_borrow(const kspec_borrowed *now) {
     return before;
 }
 
-/* Compared by address: whatever a file is called, its name is not one of these strings. */
+/* Compared by address: no file name is one of these strings, however the file is called. */
 static const kspec_array *find(const char *input) {
     for (size_t k = 0; k < borrowed.count; k++)
         if (borrowed.arrays[k].name == input && input) return &borrowed.arrays[k];
@@ -33,7 +33,7 @@ int ks_is_on_device(const char *input) {
     return a && borrowed.on_device && borrowed.on_device->is[a - borrowed.arrays];
 }
 
-/* In the host's memory, where it is not already */
+/* Copies it to host memory if it is not there already */
 static kspec_status copy(const kspec_array **a, kspec_array *host, const char *name, kspec_error *err) {
     const size_t k = (size_t)(*a - borrowed.arrays);
     *host = **a;
@@ -44,7 +44,7 @@ static kspec_status copy(const kspec_array **a, kspec_array *host, const char *n
     return KSPEC_OK;
 }
 
-/* The host's array as it lies */
+/* The host's array in its own layout */
 static kspec_status take(const kspec_array *a, const char *name, ks_array *out, kspec_error *err) {
     if (a->ndim < 1 || a->ndim > 3)
         return ks_fail(err, KSPEC_E_ARG, "%s has %d axes; 1 to 3 are expected", name, a->ndim);

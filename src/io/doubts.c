@@ -1,4 +1,4 @@
-/* A data set that is probably not what was meant: a row number as a feature, two data sets as trials. */
+/* Finds data sets that are probably a mistake: a row number as a feature, or two data sets as trials. */
 #include "io/read.h"
 
 #include "base/doubt.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the first trial, whatever the layout */
+/* Entry of the first trial, in any layout */
 static double entry(const kspec_matrix *m, size_t i, size_t j) {
     return m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
 }
@@ -18,14 +18,14 @@ static double at(const kspec_dataset *d, size_t i, size_t j) {
     return entry(&m, i, j);
 }
 
-/* "3 ('trial')", or "3" where the column has no name */
+/* "3 ('trial')", or "3" for a column without a name */
 static const char *named(const kspec_dataset *d, size_t j, const char *rest, char *text, size_t size) {
     const int has = d->col_names && d->col_names[j][0];
     ks_print(text, size, has ? "%zu ('%.60s')%s" : "%zu%.0s%s", j, has ? d->col_names[j] : "", rest);
     return text;
 }
 
-/* ---- the number of a row, as pandas and R write it before the others ---- */
+/* ---- the row number that pandas and R write in the first column ---- */
 
 /* Does column j count the rows, from 0 or from 1? */
 static int counts_rows(const kspec_dataset *d, size_t j) {
@@ -47,14 +47,14 @@ static int doubt_index(ks_doubts to, const char *path, const kspec_dataset *d) {
 
 /* ---- a header that was read as data ---- */
 
-/* Is row 0 a list of years, or of the columns' numbers, as no row of data is? */
+/* Is row 0 a list of years, or of column numbers, unlike every data row? */
 static void doubt_header(ks_doubts to, const char *path, const kspec_dataset *d) {
     enum { LEAST = 4 };
     if (d->trials > 1 || d->array_dims != 2 || d->has_header || d->cols < LEAST || d->rows < 3) return;
     const double first = at(d, 0, 0), step = at(d, 0, 1) - first, last = at(d, 0, d->cols - 1);
     const int years = first >= 1500 && last <= 2200, numbers = (first == 0 || first == 1) && step == 1;
     if (!(years || numbers) || !(step >= 1) || first != floor(first)) return;
-    int others = 0; /* another row that goes on like this says that rows are so */
+    int others = 0; /* another row of this kind means that data rows look like this */
     for (size_t j = 1; j < d->cols; j++) {
         if (at(d, 0, j) != first + (double)j * step) return;
         others |= at(d, 1, j) - at(d, 1, j - 1) != step;
@@ -62,7 +62,7 @@ static void doubt_header(ks_doubts to, const char *path, const kspec_dataset *d)
     if (others) ks_doubt(to, KSPEC_DOUBT_HEADER_ROW, path, NULL, first, last);
 }
 
-/* ---- a time or a trial: rows that depend on each other ---- */
+/* ---- a time or a trial number: rows that depend on each other ---- */
 
 static int is_word(const char *name, const char *const *words) {
     for (; *words; words++) {
@@ -73,7 +73,7 @@ static int is_word(const char *name, const char *const *words) {
     return 0;
 }
 
-/* A column whose name says so, or whose values do: runs of 0,0,1,1,1,2, or a clock of equal steps */
+/* A column whose name or values show it: runs of 0,0,1,1,1,2, or a clock of equal steps */
 static const char *kind_of_index(const kspec_dataset *d, size_t j) {
     static const char *const clocks[] = {"time", "timestamp", "frame", "date", NULL},
                              *const parts[] = {"trial",       "session",  "subject", "block",
@@ -107,14 +107,14 @@ static void doubt_order(ks_doubts to, const char *path, const kspec_dataset *d, 
     }
 }
 
-/* ---- two data sets, taken as trials of one ---- */
+/* ---- two data sets, read as trials of one ---- */
 
 typedef struct {
-    double aa, bb, ab; /* sums over entries, the mean of each column removed */
-    double squares;    /* of each row's share of ab: rows are independent, where columns may not be */
+    double aa, bb, ab; /* sums over entries, with the mean of each column removed */
+    double squares;    /* squares of each row's share of ab: rows are independent, columns may not be */
 } agreement;
 
-/* share: room for a number per row */
+/* share: scratch of one number per row */
 static agreement agree(const kspec_matrix *a, const kspec_matrix *b, double *share) {
     agreement sum = {0};
     memset(share, 0, a->rows * sizeof *share);
@@ -136,8 +136,8 @@ static agreement agree(const kspec_matrix *a, const kspec_matrix *b, double *sha
 }
 
 /*
- * Trials share what they measure: the correlation of their entries, about the columns' means, is the part of
- * the variance that is not noise. Unrelated matrices have 0 but for chance.
+ * Trials measure the same thing, so the correlation of their entries, about the columns' means, is the
+ * fraction of variance that is not noise. Unrelated matrices have a correlation of 0 up to chance.
  */
 static void doubt_unrelated(ks_doubts to, const char *const *paths, size_t count, const kspec_dataset *d) {
     if (count < 2 || d->trials % count || d->row_trials || d->rows < 4) return;
@@ -181,7 +181,7 @@ kspec_status ks_dataset_doubt(kspec_dataset *d, const char *const *paths, size_t
                               const kspec_read_opts *o, kspec_error *err) {
     ks_arena *arena = &((ks_dataset *)d)->arena;
     const ks_doubts to = {arena, &d->doubt_count, &d->doubts};
-    if (d->memory) return KSPEC_OK; /* nothing here looks at numbers that are on a GPU */
+    if (d->memory) return KSPEC_OK; /* none of these checks reads numbers that are on a GPU */
     const int index = o && o->axes ? 0 : doubt_index(to, paths[0], d);
     if (!o || !o->axes) doubt_header(to, paths[0], d);
     if (((ks_dataset *)d)->decimal_commas) ks_doubt(to, KSPEC_DOUBT_DECIMAL_COMMA, paths[0], NULL, 0);

@@ -1,4 +1,4 @@
-/* Values that stand for missing ones: they become NaN before missing values are dealt with. */
+/* Replaces values that stand for missing ones by NaN, before the policy for missing values applies. */
 #include "io/read.h"
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Printed with six digits or more, or rounded to float32, a value is still meant. */
+/* A value printed with six digits or more, or rounded to float32, still counts as the fill value. */
 static int means(double x, double value) {
     enum { HUGE_VALUE = 1000000000 };
     return x == value || (float)x == (float)value ||
@@ -43,7 +43,7 @@ void ks_fill_entries(double *x, size_t count, const kspec_read_opts *o) {
 kspec_status ks_fill_apply(ks_dataset *set, const char *name, const kspec_read_opts *o, kspec_error *err) {
     kspec_dataset *d = &set->d;
     const size_t shape[3] = {d->trials, d->rows, d->cols}, n = d->trials * d->rows * d->cols;
-    double *y = set->storage.storage.heap ? (double *)d->data : NULL; /* our own memory, not a file's */
+    double *y = set->storage.storage.heap ? (double *)d->data : NULL; /* our memory, not a mapped file */
     const kspec_matrix all = {d->data, 1, n, 0, 1};
     if (!ks_fill_found(&all, o)) return KSPEC_OK;
     if (!y) {

@@ -1,4 +1,4 @@
-/* From an input as the user writes it to the array it names. */
+/* Opens an input as the user writes it, and finds the array that it names. */
 #include "io/read.h"
 
 #include "base/error.h"
@@ -17,8 +17,8 @@ static int is_file(const char *path) {
 }
 
 /*
- * Splits "path:key" at the last colon that has a file before it; a colon may belong to a file's name, so that
- * the whole is tried first. *path is ks_alloc'd; *key points into `input`, or is NULL.
+ * Splits "path:key" at the last colon with an existing file before it. A file name may contain a colon, so
+ * the whole input is tried first. *path is ks_alloc'd; *key points into `input`, or is NULL.
  */
 static kspec_status split(const char *input, char **path, const char **key, kspec_error *err) {
     size_t len = strlen(input);
@@ -39,7 +39,10 @@ static kspec_status split(const char *input, char **path, const char **key, kspe
     return KSPEC_OK;
 }
 
-/* A file that fails as text, and whose suffix promises another format, is probably a damaged one of that. */
+/*
+ * If reading as text fails and the suffix promises another format, the file is probably a damaged one of that
+ * format.
+ */
 static void add_suspicion(const char *path, kspec_error *err) {
     static const struct {
         const char *suffix, *kind;
@@ -61,7 +64,7 @@ static void add_suspicion(const char *path, kspec_error *err) {
 /* The bytes tell the format. */
 static kspec_status parse(ks_bytes *bytes, const char *path, const char *key, const char *select_cols,
                           const char *name, ks_array *out, kspec_error *err) {
-    int packed = ks_gzip_match(bytes) && !ks_idx_match(bytes); /* idx unpacks itself */
+    int packed = ks_gzip_match(bytes) && !ks_idx_match(bytes); /* idx has its own decompression */
     if (packed) {
         kspec_status st = ks_gunzip_bytes(bytes, name, err);
         if (st) return st;

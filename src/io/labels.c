@@ -1,4 +1,4 @@
-/* kspec_read_labels() in one process: what the rows are called, as numbers in order of first appearance. */
+/* kspec_read_labels() in one process: turns the rows' labels into numbers, in order of first appearance. */
 #include "io/read.h"
 
 #include "base/error.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The labels as they stand in the file: pieces of its text, or numbers of an array (then s is NULL) */
+/* The labels in the file: pieces of its text, or numbers of an array (then s is NULL) */
 typedef struct {
     const char *s;
     size_t len;
@@ -23,7 +23,7 @@ typedef struct {
     const char *name;
     const kspec_read_opts *o;
     ks_arena arena;
-    /* of a text, which the pieces point into */
+    /* the text that the pieces point into */
     ks_bytes bytes;
     piece *list;
     size_t count, column, columns;
@@ -48,7 +48,7 @@ static kspec_status reserve(reading *r, size_t count, kspec_error *err) {
 
 /* ---- text ---- */
 
-/* The next line without blanks and quotes around it; 0 at the end of the text. Blank ones are passed over. */
+/* The next line without surrounding blanks and quotes, skipping blank lines; 0 at the end of the text. */
 static int next_line(const char **p, const char *end, piece *out) {
     while (*p < end) {
         const char *s = *p, *stop = s;
@@ -137,7 +137,7 @@ static kspec_status read_array(reading *r, const char *input, kspec_error *err) 
     return st;
 }
 
-/* The bytes tell whether it is text; "x.npz:key" is not a file's name, and is not text. */
+/* The bytes tell whether it is text; "x.npz:key" does not name a file, and is not text. */
 static kspec_status read_any(reading *r, const char *input, kspec_error *err) {
     if (ks_is_borrowed(input)) return read_array(r, input, err);
     ks_bytes *b = &r->bytes;
@@ -186,7 +186,7 @@ static kspec_status select_rows(reading *r, kspec_error *err) {
     return st;
 }
 
-/* Numbers in order of first appearance: first of[i] is where i's label appears first */
+/* Numbers in order of first appearance: first, of[i] is the first row with i's label */
 static void number(reading *r, kspec_labels *out) {
     for (size_t i = 0; i < r->count; i++) r->list[i].at = i;
     qsort(r->list, r->count, sizeof *r->list, by_label);

@@ -1,4 +1,7 @@
-/* Missing values: refused, left out by row or by column, or taken as repeats that were not made. */
+/*
+ * Handles missing values: refuses them, omits their rows or columns, or treats them as repeats that are
+ * missing.
+ */
 #include "io/read.h"
 
 #include "base/error.h"
@@ -12,14 +15,14 @@ typedef struct {
     size_t trial, row, col;
 } place;
 
-/* The missing values: how many, and where. */
+/* The missing values: their number and positions. */
 typedef struct {
-    /* values; rows of trials that miss some values but not all; and the first of each */
+    /* values; rows of trials with some but not all values missing; and the first of each */
     size_t count, partial_count;
     place first, partial;
-    /* for each row, in how many trials it misses nothing */
+    /* for each row, the number of trials without a missing value */
     size_t *whole;
-    /* for each column, whether some value is missing */
+    /* for each column, whether a value is missing */
     unsigned char *col_misses;
     size_t whole_rows, whole_cols;
 } census;
@@ -60,13 +63,13 @@ static void census_free(census *c) {
 
 /* ----------------------------------------------------------------- messages */
 
-/* The input that trial t comes from. */
+/* The input that contains trial t. */
 static const ks_part *input_of(const ks_part *parts, size_t t) {
     for (; t >= parts->view.shape[KS_TRIALS]; parts++) t -= parts->view.shape[KS_TRIALS];
     return parts;
 }
 
-/* A place in the data set, as one in the file: before rows and columns were selected. */
+/* Converts a position in the data set to the position in the file, before rows and columns were selected. */
 static place in_file(const ks_part *part, place p) {
     return (place){p.trial, ks_view_origin(&part->view, KS_ROWS, p.row),
                    ks_view_origin(&part->view, KS_COLS, p.col)};
@@ -77,13 +80,13 @@ static kspec_status fail_missing(const kspec_dataset *d, const census *c, const 
     const ks_part *part = input_of(parts, c->first.trial);
     place first = in_file(part, c->first);
     char trial[48] = "", column[80] = "", axes[120] = "", advice[200];
-    if (d->array_dims == 3) /* what the rest of the message stands on */
+    if (d->array_dims == 3) /* the rest of the message depends on it */
         snprintf(axes, sizeof axes, "taken as %zu trials x %zu rows x %zu columns (axes), ", d->trials,
                  d->rows, d->cols);
     if (d->trials > 1) snprintf(trial, sizeof trial, "trial %zu, ", first.trial);
     if (d->col_names) snprintf(column, sizeof column, " ('%.64s')", d->col_names[c->first.col]);
     int ragged = d->trials > 1 && !c->partial_count;
-    for (size_t i = 0; i < d->rows; i++) ragged &= c->whole[i] >= 2; /* what that policy needs */
+    for (size_t i = 0; i < d->rows; i++) ragged &= c->whole[i] >= 2; /* the condition of that policy */
     const char *policy = ragged ? "ragged-trials" : "omit-rows";
     if (ragged)
         snprintf(advice, sizeof advice, "%s takes rows missing from a trial as repeats not made", policy);
@@ -121,8 +124,8 @@ static kspec_status check_ragged(const kspec_dataset *d, const census *c, const 
 /* ------------------------------------------------------------------ changes */
 
 /*
- * The three changes below only move values forward, so that they work from the data to itself as well as to
- * new memory. x is the old array, trials x rows x cols; y the new one.
+ * The three changes below only move values forward, so that they can work in place as well as into new
+ * memory. x is the old array, trials x rows x cols; y the new one.
  */
 static void keep_rows(const kspec_dataset *d, const census *c, double *y) {
     const double *x = d->data;
@@ -142,8 +145,8 @@ static void keep_cols(const kspec_dataset *d, const census *c, double *y) {
 }
 
 /*
- * Row i gets its trials 0 ... whole[i]-1 from those that have it, in order; the others, up to `trials`, are
- * NaN.
+ * Moves the trials that have row i to its trials 0 ... whole[i]-1, in order; the others, up to `trials`,
+ * become NaN.
  */
 static void pack_trials(const kspec_dataset *d, const census *c, size_t trials, double *y) {
     size_t cols = d->cols, step = d->rows * cols;
@@ -172,7 +175,7 @@ static kspec_status change(ks_dataset *set, const census *c, kspec_nan policy, c
             if (c->whole[i] > shape[0]) shape[0] = c->whole[i];
     }
     ks_array fresh = {0};
-    double *y = set->storage.storage.heap ? (double *)d->data : NULL; /* our own memory, not a file's */
+    double *y = set->storage.storage.heap ? (double *)d->data : NULL; /* our memory, not a mapped file */
     if (!y) {
         kspec_status st = ks_array_new(&fresh, 3, shape, &y, name, err);
         if (st) return st;
@@ -224,7 +227,10 @@ static kspec_status apply(ks_dataset *set, census *c, const ks_part *parts, kspe
     return st;
 }
 
-/* Along the side of the shorter steps first: the sum is the same, and the memory's order is followed. */
+/*
+ * The inner loop runs along the side with shorter steps: the sum is the same, and it follows the order in
+ * memory.
+ */
 size_t ks_missing_count(const kspec_matrix *m) {
     ptrdiff_t outer = m->row_stride, inner = m->col_stride;
     size_t count = 0, slow = m->rows, fast = m->cols;

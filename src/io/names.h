@@ -1,9 +1,9 @@
-/* The names of columns, to be found by name: a table of their hashes. */
+/* Finds columns by name: a table of the hashes of their names. */
 #pragma once
 
 #include "kspec/base.h"
 
-/* A name and the first two columns that have it; second is SIZE_MAX where there is one. Empty: name NULL. */
+/* A name and the first two columns that have it; second is SIZE_MAX if only one has it. Empty: name NULL. */
 typedef struct {
     const char *name;
     size_t first, second;
@@ -12,14 +12,14 @@ typedef struct {
 typedef struct {
     ks_named *slots; /* with linear probing */
     size_t mask;     /* the number of slots, a power of 2, less 1 */
-    size_t longest;  /* name */
+    size_t longest;  /* length of the longest name */
 } ks_names;
 
-/* Indexes n names, which stay where they are; an empty one is left out. */
+/* Indexes n names, which must stay in memory; skips empty names. */
 kspec_status ks_names_open(ks_names *t, char *const *names, size_t n, kspec_error *err);
 void ks_names_close(ks_names *t);
 
-/* The name that is the `len` characters at s, whose hash it takes; NULL where there is none. */
+/* The name that equals the `len` characters at s, given their hash; NULL if there is none. */
 const ks_named *ks_names_find(const ks_names *t, uint64_t hash, const char *s, size_t len);
 
 /* FNV-1a, character by character */
@@ -29,8 +29,8 @@ static inline uint64_t ks_names_hash(uint64_t hash, char c) {
 }
 
 /*
- * A copy of `count` names, those at taken[0], taken[1], ... unless that is NULL, in one allocation for
- * ks_free(). A name that is NULL is empty. `what` has the names, for the message.
+ * A copy of `count` names, in one allocation for ks_free(): the names taken[0], taken[1], ..., or the first
+ * ones if `taken` is NULL. A NULL name becomes empty. `what` has the names, for the message.
  */
 kspec_status ks_names_copy(const char *const *names, const size_t *taken, size_t count, const char *what,
                            char ***out, kspec_error *err);

@@ -1,6 +1,6 @@
 /*
- * kspec_read() and kspec_read_labels(), alone or for a team: what can be mapped is read by every rank, what
- * must be parsed by rank 0 alone.
+ * kspec_read() and kspec_read_labels(), for one process or for a team: every rank reads files that can be
+ * mapped, and only rank 0 reads files that must be parsed.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -12,7 +12,7 @@
 
 static int shared(const kspec_team *t) { return t && ks_calls_of(t)->ranks(t) > 1; }
 
-/* Inputs that every rank reads for itself, by their names, which are the same for all */
+/* Can every rank read the inputs itself? Decided by their names, which are the same on all ranks */
 static int read_by_each(const char *const *inputs, size_t count) {
     static const char *const formats[] = {".npy", ".h5", ".hdf5", ".mat"};
     for (size_t k = 0; k < count; k++) {
@@ -28,12 +28,15 @@ static int read_by_each(const char *const *inputs, size_t count) {
     return 1;
 }
 
-/* What rank 0 says before it sends the values: how the reading went, and the data set without its pointers */
+/*
+ * The message of rank 0 before it sends the values: the status of the reading, and the data set without its
+ * pointers
+ */
 typedef struct {
     kspec_error failure;
     kspec_dataset d;
     int ragged;
-    /* bytes of the column names, each with its zero; 0: there are none */
+    /* bytes of the column names, each with its zero; 0: no names */
     size_t names;
 } notice;
 
@@ -50,7 +53,7 @@ static void write_notice(const kspec_dataset *d, notice *n) {
     n->names = names_bytes(d);
 }
 
-/* Room for what rank 0 sends; `text` for the names */
+/* Allocates memory for the data from rank 0; `text` for the names */
 static kspec_status make_room(const notice *n, kspec_dataset **out, char **text, kspec_error *err) {
     const size_t shape[3] = {n->d.trials, n->d.rows, n->d.cols};
     double *data;
@@ -76,7 +79,7 @@ static kspec_status copy_names(kspec_dataset *d, const char *text, kspec_error *
     return st;
 }
 
-/* The values of *out, of rank 0 for all, once every rank has room for them */
+/* Sends rank 0's values of *out to all, after every rank has allocated its memory */
 static kspec_status send(kspec_team *t, const notice *n, kspec_dataset **out, kspec_error *err) {
     char *text = NULL;
     kspec_status st = KSPEC_OK;
@@ -106,7 +109,7 @@ static kspec_status read_and_send(const char *const *inputs, size_t count, const
     ks_calls_of(t)->count(t);
     if (ks_calls_of(t)->rank(t) == 0) {
         kspec_read_opts how = *o;
-        how.in_place = 0; /* its values are sent as they lie */
+        how.in_place = 0; /* the values are sent in their present layout */
         n.failure.code = ks_read(inputs, count, &how, out, &n.failure);
         if (!n.failure.code) write_notice(*out, &n);
     }

@@ -1,4 +1,7 @@
-/* kspec_read() in one process: inputs to arrays, these to trials x rows x columns, missing values as asked */
+/*
+ * kspec_read() in one process: turns inputs into arrays, arrays into trials x rows x columns, and applies the
+ * policy for missing values
+ */
 #include "io/read.h"
 
 #include "base/error.h"
@@ -24,7 +27,7 @@ static kspec_status check_arguments(const char *const *inputs, size_t count, con
     return KSPEC_OK;
 }
 
-/* Text selects its columns while it reads them; they are the data set's rows where the axes say so. */
+/* The text parser selects columns while it reads them; they are the data set's rows if the axes say so. */
 static kspec_status read_part(ks_part *part, const char *input, int stay, const ks_axes *axes,
                               const kspec_read_opts *opts, kspec_error *err) {
     ks_display_name(part->name, input);
@@ -37,14 +40,14 @@ static kspec_status read_part(ks_part *part, const char *input, int stay, const 
                      "%s: complex numbers are not supported; take the real part or the absolute value first",
                      part->name);
     if (!st) st = ks_view_make(part, axes, opts->select_rows, opts->select_cols, err);
-    if (!st && swapped) { /* the names are those of rows */
+    if (!st && swapped) { /* the names belong to rows */
         ks_free(part->array.col_names);
         part->array.col_names = NULL;
     }
     return st;
 }
 
-/* All parts have the first one's rows and columns; *trials is how many there are together. */
+/* Checks that all parts have the rows and columns of the first; *trials is their total number of trials. */
 static kspec_status check_shapes(const ks_part *parts, size_t count, size_t *trials, kspec_error *err) {
     *trials = 0;
     for (size_t k = 0; k < count; k++) {
@@ -58,7 +61,7 @@ static kspec_status check_shapes(const ks_part *parts, size_t count, size_t *tri
     return KSPEC_OK;
 }
 
-/* Describes the first input's array in the data set; its column names move to it, or those selected do. */
+/* Describes the first input's array in the data set, and moves its (selected) column names to it. */
 static kspec_status describe(ks_dataset *set, ks_part *part, kspec_error *err) {
     kspec_dataset *d = &set->d;
     ks_array *a = &part->array;
@@ -77,7 +80,7 @@ static kspec_status describe(ks_dataset *set, ks_part *part, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* Are all parts borrowed, and all of their entries taken? Then they can be used where they lie. */
+/* Are all parts borrowed, with all entries selected? Then they can be used in place. */
 static int all_in_place(const ks_part *parts, size_t count) {
     for (size_t k = 0; k < count; k++)
         if (!parts[k].array.is_lent || parts[k].view.index[KS_ROWS] || parts[k].view.index[KS_COLS]) return 0;
@@ -111,8 +114,8 @@ static kspec_status copy_all(ks_part *parts, size_t count, const size_t *shape, 
 }
 
 /*
- * An array laid out as wanted is used where it lies, and so are borrowed ones of any layout if that is
- * asked for; otherwise all are copied, each freed once it is.
+ * Uses an array in place if it has the wanted layout, and borrowed arrays of any layout if the caller asks
+ * for it. Otherwise copies all arrays, and frees each one after its copy.
  */
 static kspec_status gather(ks_part *parts, size_t count, int in_place, ks_dataset *out, kspec_error *err) {
     size_t trials;
@@ -135,7 +138,7 @@ static kspec_status gather(ks_part *parts, size_t count, int in_place, ks_datase
     return copy_all(parts, count, shape, out, err);
 }
 
-/* Arrays used in place are copied after all where the policy has something to change, or to complain of. */
+/* Copies arrays used in place after all if the policy must change them, or must report a missing value. */
 static kspec_status deal_with_missing(ks_part *parts, size_t count, const kspec_read_opts *opts,
                                       ks_dataset *set, kspec_error *err) {
     kspec_dataset *d = &set->d;
@@ -158,7 +161,7 @@ static kspec_status deal_with_missing(ks_part *parts, size_t count, const kspec_
     return st ? st : ks_missing_apply(set, parts, opts, err);
 }
 
-/* May the inputs stay in the memory of a GPU? Nothing must be known of their numbers, then. */
+/* May the inputs stay in GPU memory? Only if no option requires reading their numbers. */
 static int all_stay(const char *const *inputs, size_t count, const kspec_read_opts *o) {
     if (!o->on_device || !o->in_place || o->select_rows || o->select_cols || o->nan != KSPEC_NAN_ERROR ||
         o->fill_count)

@@ -1,4 +1,4 @@
-/* Picking rows and columns by number, range or name. */
+/* Selects rows and columns by number, range or name. */
 #include "formats/array.h"
 
 #include "base/error.h"
@@ -7,16 +7,18 @@
 
 #include <string.h>
 
-/* The entries to select from, and their names in messages. */
+/* The entries to select from, and the word for them in messages. */
 typedef struct {
     const char *spec;
     size_t n;
     char *const *names; /* n of them, or NULL */
     const char *what, *name;
-    ks_names index; /* where there are names */
+    ks_names index; /* set if there are names */
 } choice;
 
-/* Edit distance of two words, of which the first 63 characters are compared: to guess at a misspelt name. */
+/*
+ * Edit distance of two words, comparing their first 63 characters only: suggests a name for a misspelt one.
+ */
 static size_t distance(const char *a, size_t alen, const char *b, size_t blen) {
     size_t row[64];
     if (alen > 63) alen = 63;
@@ -56,8 +58,8 @@ static kspec_status fail_unknown(const choice *c, const char *part, size_t len, 
 }
 
 /*
- * A name may hold commas; so the longest that fits is meant: it ends before a comma, or at the end, but for
- * blanks. Sets *end past it, or leaves it NULL.
+ * A name may contain commas, so the longest name that fits is meant. It must end before a comma, or at the
+ * end, ignoring blanks. Sets *end past it, or leaves it NULL.
  */
 static kspec_status take_name(const choice *c, const char *p, size_t *index, const char **end,
                               kspec_error *err) {
@@ -80,7 +82,7 @@ static kspec_status take_name(const choice *c, const char *p, size_t *index, con
     return KSPEC_OK;
 }
 
-/* A number below n, where there is one at p; *end is left where it is at anything else. */
+/* A number below n at p; if there is something else, *end is unchanged. */
 static kspec_status take_number(const choice *c, const char *p, size_t *value, const char **end,
                                 kspec_error *err) {
     size_t digits = strspn(p, "0123456789"), v = 0;
@@ -124,7 +126,7 @@ static kspec_status take_part(const choice *c, const char **p, size_t *lo, size_
     return KSPEC_OK;
 }
 
-/* Does an entry's own name begin at p? Then an exclamation mark there is part of the name. */
+/* Does the name of an entry begin at p? Then an exclamation mark at p is part of the name. */
 static int is_named(const choice *c, const char *p) {
     size_t index;
     const char *end = NULL;
@@ -134,8 +136,8 @@ static int is_named(const choice *c, const char *p) {
 enum { TAKEN = 1, LEFT_OUT = 2 };
 
 /*
- * One walk through the parts; what follows an exclamation mark is left out. Marks `flags`, or writes those
- * taken to index if that is given.
+ * Walks once through the parts; an exclamation mark excludes its part. Marks the entries in `flags`, or
+ * writes the selected numbers to index if index is given.
  */
 static kspec_status walk(const choice *c, unsigned char *flags, size_t *index, size_t *count,
                          kspec_error *err) {
@@ -156,7 +158,10 @@ static kspec_status walk(const choice *c, unsigned char *flags, size_t *index, s
     }
 }
 
-/* Marks what is taken, all where nothing but exclusions is given, and counts it; *all says so. */
+/*
+ * Marks the selected entries (all if there are only exclusions) and counts them; *all tells whether all are
+ * selected.
+ */
 static kspec_status mark(const choice *c, unsigned char *flags, size_t *count, int *all, kspec_error *err) {
     kspec_status st = walk(c, flags, NULL, count, err);
     *all = 1;
@@ -166,7 +171,7 @@ static kspec_status mark(const choice *c, unsigned char *flags, size_t *count, i
     return st;
 }
 
-/* The numbers of those that are taken, in the order given */
+/* The numbers of the selected entries, in the order given */
 static kspec_status list(const choice *c, unsigned char *flags, size_t *index, int all, kspec_error *err) {
     size_t count = 0;
     for (size_t i = 0; i < c->n && all; i++)

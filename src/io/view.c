@@ -1,11 +1,13 @@
-/* Gathering an array of any memory order into a row-major one. */
+/* Copies an array of any memory order into a row-major one. */
 #include "io/read.h"
 
 #include "base/memory.h"
 
 #include <string.h>
 
-/* Reads and writes go in different orders: tiles of 8 x 32 x 32 keep the lines of both in the cache. */
+/*
+ * Reads and writes follow different orders: tiles of 8 x 32 x 32 keep the cache lines of both in the cache.
+ */
 static const size_t tile[3] = {8, 32, 32};
 
 void ks_view_free(ks_view *v) {

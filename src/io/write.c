@@ -1,4 +1,4 @@
-/* Arrays to .npy, .csv and .json, a band at a time. */
+/* Writes arrays to .npy, .csv and .json, a band of rows at a time. */
 #include "formats/element.h"
 #include "write/temp.h"
 
@@ -20,9 +20,9 @@ struct kspec_writer {
     int ndim;
     size_t shape[3];
     size_t total, written;
-    /* the first failure is the answer to every later call */
+    /* after the first failure every call returns it */
     kspec_error failure;
-    /* bytes of buffer */
+    /* bytes used in buffer */
     size_t used;
     char buffer[BUFFER];
 };
@@ -35,7 +35,7 @@ static kspec_status flush(kspec_writer *w, kspec_error *err) {
 
 /* --------------------------------------------------------------- formats */
 
-/* Version 1.0: the dictionary is padded with blanks so that the numbers begin at a multiple of 64. */
+/* Version 1.0: blanks pad the dictionary so that the numbers begin at a multiple of 64. */
 static void put_npy_header(kspec_writer *w) {
     char shape[80];
     int n = snprintf(shape, sizeof shape, "%zu, %zu", w->shape[0], w->shape[1]);
@@ -72,17 +72,17 @@ static kspec_status put_npy(kspec_writer *w, const double *values, size_t count,
     return status;
 }
 
-/* The fewest digits, from 15 up, that give back the same double. */
+/* The fewest digits, at least 15, that give back the same double. */
 static size_t put_number(char *to, double v) {
     int n = 0;
     for (int digits = 15;; digits++) {
         n = snprintf(to, LONGEST / 2, "%.*g", digits, v);
-        if (digits == 17 || strtod(to, NULL) == v) break; /* 17 always do */
+        if (digits == 17 || strtod(to, NULL) == v) break; /* 17 digits always do */
     }
     return (size_t)n;
 }
 
-/* How many axes begin (or, for k+1, have ended) at entry k: one bracket, or line, for each. */
+/* The number of axes that begin (or, for k+1, have ended) at entry k: one bracket, or line, for each. */
 static int boundaries(const kspec_writer *w, size_t k) {
     int n = 0;
     size_t block = 1;
@@ -119,7 +119,7 @@ static void put_json(kspec_writer *w, double v, size_t k) {
 static kspec_status put_text(kspec_writer *w, const double *values, size_t count, kspec_error *err) {
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = (locale_t)0;
     if (!plain) return ks_nomem(err, "a locale", sizeof *plain);
-    before = uselocale(plain); /* a decimal point, whatever the program's locale has */
+    before = uselocale(plain); /* a decimal point, in every locale */
     kspec_status status = KSPEC_OK;
     for (size_t i = 0; i < count && status == KSPEC_OK; i++) {
         if (w->format == CSV)
@@ -217,7 +217,7 @@ kspec_status kspec_write_values(kspec_writer *w, const double *values, size_t co
     else
         put_text(w, values, count, &w->failure);
     if (w->failure.code) {
-        ks_temp_discard(&w->file); /* at once: on a full disk every byte counts */
+        ks_temp_discard(&w->file); /* now, since on a full disk every byte counts */
         return report(w, err);
     }
     w->written += count;

@@ -12,15 +12,15 @@ size_t ks_area_most = SIZE_MAX;
 
 enum { PAGE = 4096 };
 
-/* In front of the parts: what the rounds count with, in turn */
+/* The header in front of the parts; consecutive rounds alternate between the two counters */
 typedef struct {
     _Atomic size_t next[2];
     char rest[PAGE - 2 * sizeof(size_t)];
 } head;
 
 /*
- * A file in memory, or -1. Pages are taken by those who write there first; there is no limit to such a file
- * but the system's memory, so it is as with any other memory.
+ * A file in memory, or -1. The system gives a page to the rank that writes it first. Only the system's memory
+ * limits such a file, as it limits any other memory.
  */
 static int make(size_t bytes) {
     struct rlimit file;
@@ -35,7 +35,7 @@ static int make(size_t bytes) {
 
 static size_t bytes_of(size_t part) { return ks_size_add(sizeof(head), ks_size(KS_AREA_PARTS, part)); }
 
-/* All have it, or nobody */
+/* Either all ranks map the area, or none does */
 static kspec_status grow(kspec_team *t, size_t part, kspec_error *err) {
     const size_t bytes = bytes_of(part);
     struct {
@@ -52,7 +52,7 @@ static kspec_status grow(kspec_team *t, size_t part, kspec_error *err) {
     const unsigned char mine = x != MAP_FAILED;
     for (int r = 0; r < t->comm.ranks; r++) t->bytes[r] = 1;
     if (!st) st = ks_team_gather(t, &mine, t->flags, t->bytes, err);
-    if (fd >= 0) close(fd); /* all have looked for it */
+    if (fd >= 0) close(fd); /* all ranks have opened it */
     int everybody = !st;
     for (int r = 0; r < t->comm.ranks; r++) everybody = everybody && t->flags[r];
     if (everybody)
@@ -63,7 +63,9 @@ static kspec_status grow(kspec_team *t, size_t part, kspec_error *err) {
     return st;
 }
 
-/* Has everybody read what was there? They have met after writing it, and once more. */
+/*
+ * Has every rank read the part? It is free after two synchronisations: one after writing, one after reading.
+ */
 static int is_free(const kspec_team *t, int part) { return t->meetings >= t->area_used[part] + 2; }
 
 static int free_parts(const kspec_team *t) {
@@ -95,7 +97,10 @@ size_t ks_area_next(kspec_team *t) { return atomic_fetch_add(counter(t), 1); }
 
 size_t ks_area_taken(const kspec_team *t) { return atomic_load(counter(t)); }
 
-/* All have left the round. Its counter is used again after the next round's end, when all have met. */
+/*
+ * Call it when all ranks have left the round. The next round uses the other counter; this one is used again
+ * after the next synchronisation.
+ */
 void ks_area_round(kspec_team *t) {
     if (t->comm.rank == 0) atomic_store(counter(t), 0);
     t->area_rounds++;

@@ -1,7 +1,7 @@
 /*
- * Memory that all ranks of a team share, where they run on one machine: what a rank has written, the others
- * read in place after all have synchronised. It has three parts. One that was handed out is written until
- * the next synchronisation and read until the one after that: then it is free again.
+ * Memory that all ranks of a team share if they run on one machine: after a synchronisation, each rank reads
+ * in place what another has written. The area has three parts. A part is written until the next
+ * synchronisation, then read until the one after; then it is free again.
  */
 #pragma once
 
@@ -10,22 +10,23 @@
 enum { KS_AREA_PARTS = 3 };
 
 /*
- * So many parts of it, of at least so many bytes each, the same for all ranks, who all come; NULL where there
- * are none: several machines, too little memory, a system that does not permit it. They last until the end of
- * the call; where they are little beside the memory that is free, and nothing failed, for the calls after it.
+ * Gives `count` parts of at least `bytes` bytes each; all ranks call it with the same arguments. The parts
+ * are NULL if there is no area: several machines, too little memory, or a system that does not permit it.
+ * They last until the end of the call. If they are small compared with the free memory, and nothing failed,
+ * later calls use them again.
  */
 kspec_status ks_area_get(kspec_team *t, size_t bytes, int count, double **area, kspec_error *err);
 
 /*
- * Where there is an area: 0, 1, 2 ... to whoever asks, each number once among all ranks, and from 0 again
- * after all have come to the round's end, which is to follow a synchronisation.
+ * Needs an area. Gives 0, 1, 2 ... to the calling ranks, each number once among all ranks, and starts again
+ * at 0 after all ranks have reached the end of the round, which must follow a synchronisation.
  */
 size_t ks_area_next(kspec_team *t);
 void ks_area_round(kspec_team *t);
-/* How many numbers of this round have been asked for */
+/* The number of numbers that this round has given out */
 size_t ks_area_taken(const kspec_team *t);
 
 void ks_area_end(kspec_team *t);
 
-/* For tests: bytes of a part at most (SIZE_MAX) */
+/* For tests: the largest size of a part in bytes (SIZE_MAX) */
 extern size_t ks_area_most;

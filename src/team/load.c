@@ -1,4 +1,4 @@
-/* Which launcher started this process, and the plugin of its MPI */
+/* Finds the launcher that started this process, and the plugin for its MPI */
 #define _GNU_SOURCE
 #include "base/beside.h"
 #include "base/error.h"
@@ -13,7 +13,7 @@
 
 static const ks_mpi *loaded;
 
-/* A count in an environment variable; 0 where there is none */
+/* A count in an environment variable; 0 if it has none */
 static int count_in(const char *variable) {
     const char *text = getenv(variable);
     long n = text ? strtol(text, NULL, 10) : 0;
@@ -21,9 +21,9 @@ static int count_in(const char *variable) {
 }
 
 /*
- * The MPI that the environment speaks of, and of how many ranks (0: not known). mpirun of Open MPI sets
- * OMPI_COMM_WORLD_SIZE; PMIx (srun --mpi=pmix) PMIX_RANK; mpirun of MPICH and srun --mpi=pmi2 PMI_RANK. srun
- * without either starts copies that know nothing of each other.
+ * The MPI that the environment names, and its number of ranks (0: unknown). Open MPI's mpirun sets
+ * OMPI_COMM_WORLD_SIZE; PMIx (srun --mpi=pmix) sets PMIX_RANK; MPICH's mpirun and srun --mpi=pmi2 set
+ * PMI_RANK. srun without either starts copies that do not know of each other.
  */
 static const char *launcher(int *ranks) {
     const int tasks = count_in("SLURM_STEP_NUM_TASKS");
@@ -62,7 +62,7 @@ static kspec_status load(const char *mpi, int ranks, kspec_error *err) {
             "%d processes were started together, but this installation has no %s; build kspec where "
             "that MPI is installed, or set KSPEC_MPI=none for separate runs",
             ranks, file);
-    /* the MPI opens parts of its own, which look for its symbols */
+    /* the MPI loads components, which look for its symbols */
     void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     const char *why = library ? NULL : dlerror();
     if (!library) return ks_fail(err, KSPEC_E_ARG, "%.400s", why ? why : "the plugin cannot be opened");

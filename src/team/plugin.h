@@ -1,4 +1,7 @@
-/* What a plugin for one MPI gives the library, which opens it at run time (load.c). It links that MPI. */
+/*
+ * The interface of a plugin for one MPI. The library opens the plugin at run time (load.c); the plugin links
+ * that MPI.
+ */
 #pragma once
 
 #include "kspec/team.h"
@@ -9,7 +12,7 @@ typedef struct {
     int version;
     /* "Open MPI 4.1.4" */
     const char *name;
-    /* Starts MPI and fills `comm`; 0, or not and why. */
+    /* Starts MPI and fills `comm`; returns 0, or another value and the reason. */
     int (*begin)(kspec_comm *comm, char *why, size_t size);
     void (*end)(void);
 } ks_mpi;

@@ -1,4 +1,4 @@
-/* Shared loops: each rank runs its chunks, and all hand round what they made. */
+/* Shared loops: each rank runs some chunks, and then sends their results to all ranks. */
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -10,7 +10,7 @@
 
 /* ---- the results of one chunk ---- */
 
-/* The element number `k` of chunk `chunk`, or SIZE_MAX where it has no more */
+/* The number of the k-th element of chunk `chunk`, or SIZE_MAX if the chunk has fewer */
 static size_t element(const ks_share *s, size_t chunks, size_t chunk, size_t k) {
     size_t i = s->per ? chunk * s->per + k : chunk + k * chunks;
     return (s->per && k >= s->per) || i >= s->count ? SIZE_MAX : i;
@@ -47,17 +47,17 @@ void ks_share_give(const ks_share *shares, int count, size_t chunks, size_t chun
 typedef struct {
     kspec_team *team;
     ks_stored_loop stored;
-    /* one of them: for each chunk, or for several */
+    /* one of two functions: the first runs one chunk, the second several */
     ks_chunk_fn fn;
     ks_chunks_fn many;
     void *ctx;
-    /* the chunks of this rank that are to be computed */
+    /* the chunks that this rank must compute */
     size_t *mine, todo;
     /* later chunks are shorter */
     int falling;
-    /* where whoever is free takes the next chunk: who has made it; else NULL */
+    /* if free ranks take the next chunk: the rank that computed each chunk; otherwise NULL */
     int32_t *maker;
-    /* what the ranks hand round: of each, of this one, of all */
+    /* the results that ranks exchange: bytes of each rank, of this rank, of all */
     size_t *bytes;
     unsigned char *sent, *all;
 } loop;
@@ -68,7 +68,7 @@ static kspec_status one(void *ctx, size_t k, const ks_worker *worker) {
     return st || !l->team->store ? st : ks_store_add(l->team->store, &l->stored, l->mine[k], worker->err);
 }
 
-/* Those of this rank in one go; in ROUNDS where they are stored */
+/* Runs all chunks of this rank in one go; in ROUNDS if a checkpoint stores them */
 static kspec_status all_of_mine(const ks_run *run, const loop *l, kspec_error *err) {
     enum { ROUNDS = 8 };
     ks_store *store = l->team->store;
@@ -85,14 +85,14 @@ static kspec_status all_of_mine(const ks_run *run, const loop *l, kspec_error *e
     return KSPEC_OK;
 }
 
-/* Whose chunk it is */
+/* The rank that has computed a chunk */
 static size_t owner(const loop *l, size_t c) {
     const size_t ranks = (size_t)l->team->comm.ranks;
     if (l->maker) return (size_t)l->maker[c];
     return l->falling && c / ranks % 2 ? ranks - 1 - c % ranks : c % ranks;
 }
 
-/* What each rank hands round: chunks that the checkpoint had are everywhere already. */
+/* The number of bytes that each rank sends: every rank already has the chunks from the checkpoint. */
 static void count_bytes(loop *l) {
     const ks_stored_loop *k = &l->stored;
     memset(l->bytes, 0, (size_t)l->team->comm.ranks * sizeof *l->bytes);
@@ -100,7 +100,7 @@ static void count_bytes(loop *l) {
         if (!k->have[c]) l->bytes[owner(l, c)] += ks_share_bytes(k->shares, k->count, k->chunks, c);
 }
 
-/* What all of them hand round */
+/* The bytes of all ranks together */
 static size_t total_bytes(const loop *l) {
     const ks_stored_loop *k = &l->stored;
     size_t total = 0;
@@ -109,7 +109,7 @@ static size_t total_bytes(const loop *l) {
     return total;
 }
 
-/* Room for it */
+/* Allocates memory for the exchange */
 static kspec_status make_room(loop *l, kspec_error *err) {
     const size_t total = total_bytes(l);
     if (!l->maker) count_bytes(l);
@@ -137,12 +137,12 @@ static kspec_status hand_round(loop *l, kspec_error *err) {
     return st;
 }
 
-/* ---- chunks for whoever is free ---- */
+/* ---- the next chunk for any free rank ---- */
 
 /*
- * Ranks that share memory (team/area.h) take the next chunk when they are free: nobody waits for one that the
- * system has held up. For loops of many chunks with little to hand round: nobody knows before the end how
- * much it is of whom; a checkpoint's chunks have owners.
+ * Ranks that share memory (team/area.h) take the next chunk when they are free, so that nobody waits for a
+ * rank that the system has delayed. This suits loops with many chunks and few results, because the number of
+ * bytes from each rank is unknown before the end. With a checkpoint each chunk has a fixed owner.
  */
 static kspec_status find_makers(loop *l, kspec_error *err) {
     enum { LITTLE = 1 << 27, EACH = 4 };
@@ -169,7 +169,7 @@ typedef struct {
     const ks_run *run;
 } watch;
 
-/* Progress is what all ranks have taken */
+/* Progress counts the chunks that all ranks have taken */
 static int report_taken(void *ctx, double fraction) {
     (void)fraction;
     const watch *w = ctx;
@@ -184,7 +184,7 @@ static kspec_status take_chunks(const ks_run *alone, loop *l, kspec_error *err) 
     return ks_parallel_for(&watched, l->stored.chunks, take_next, l, err);
 }
 
-/* All have come: who has made what */
+/* After all ranks have synchronised: the rank that computed each chunk */
 static void count_taken(loop *l) {
     ks_area_round(l->team);
     for (size_t c = 0; c < l->stored.chunks; c++)
@@ -194,7 +194,7 @@ static void count_taken(loop *l) {
 
 /* ---- */
 
-/* Which chunks the checkpoint has: the same ones for every rank, or nobody goes on */
+/* Finds the chunks that the checkpoint has. If the ranks disagree, all stop */
 static kspec_status resume(loop *l, kspec_error *err) {
     kspec_status st = ks_store_begin(l->team->store, &l->stored, err);
     uint64_t digest = ks_digest(KS_DIGEST, l->stored.have, l->stored.chunks);
@@ -212,20 +212,20 @@ static kspec_status share_out(const ks_run *run, loop *l, kspec_error *err) {
     st = l->maker  ? take_chunks(&alone, l, err)
          : l->many ? all_of_mine(&alone, l, err)
                    : ks_parallel_for(&alone, l->todo, one, l, err);
-    if (t->store) { /* what is done is stored, whatever became of the rest */
+    if (t->store) { /* store the finished chunks even if the loop fails */
         kspec_error second;
         ks_clear(&second);
         kspec_status stored = ks_store_flush(t->store, &l->stored, &second);
         if (stored && !st) st = ks_fail_again(err, &second);
     }
-    if (!st && ranks > 1) st = make_room(l, err); /* before all synchronise: then nobody may be missing */
+    if (!st && ranks > 1) st = make_room(l, err); /* before the ranks synchronise */
     st = ks_team_synchronise(t, KS_AT_LOOP, st, l->stored.what, l->stored.chunks, err);
-    if (st && l->maker) ks_area_end(t); /* not all numbers of this round may have been asked for */
+    if (st && l->maker) ks_area_end(t); /* some numbers of this round may be unused */
     if (!st && l->maker) count_taken(l);
     return st || ranks == 1 ? st : hand_round(l, err);
 }
 
-/* l says what is done, and how */
+/* l tells which chunks are done, and how */
 static kspec_status run_loop(const ks_run *run, loop l, const char *what, size_t chunks,
                              const ks_share *shares, int count, kspec_error *err) {
     kspec_team *t = l.team = run->team;
@@ -249,7 +249,7 @@ kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, vo
     kspec_team *t = run->team;
     if (!t || !t->store) return fn(ctx, run, err);
     unsigned char have = 0;
-    char name[32]; /* a GPU's bits are others */
+    char name[32]; /* a GPU gives other bits */
     snprintf(name, sizeof name, "%s%s", what, run->device ? "gpu" : "");
     const ks_stored_loop stored = {++t->loops, name, 1, shares, count, &have, {0, 1}};
     ks_store *store = t->store;
@@ -259,7 +259,7 @@ kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, vo
     t->store = NULL;
     st = fn(ctx, run, err);
     t->store = store;
-    t->loops = stored.loop; /* whether it was computed or found, the next loop has the same number */
+    t->loops = stored.loop; /* computed or loaded, it counts as one loop */
     if (st || t->comm.rank > 0) return st;
     st = ks_store_add(store, &stored, 0, err);
     return st ? st : ks_store_flush(store, &stored, err);

@@ -1,7 +1,8 @@
 /*
- * A part is words of 8 bytes in the machine's order: magic number, version, digest of the identity, loop,
- * chunks of the loop, records; then for each record the chunk, its bytes, and these, filled up to a word; and
- * a checksum of all before it.
+ * Reads and writes the parts of a checkpoint. A part is a list of words of 8 bytes in the machine's order:
+ * magic number, version, digest of the identity, loop, chunks of the loop, number of records. For each record
+ * follow the chunk, its number of bytes, and these bytes, padded to a word. The last word is a checksum of
+ * all words before it.
  */
 #include "team/store.h"
 
@@ -34,10 +35,10 @@ typedef struct {
 struct ks_store {
     char *dir;
     uint64_t identity;
-    /* what it held when it was opened, in the order of loops */
+    /* the parts that existed when the checkpoint was opened, in the order of loops */
     part *parts;
     size_t count, room;
-    /* guards the rest: chunks that are done and not written yet */
+    /* guards the fields below: chunks that are done and not yet written */
     pthread_mutex_t lock;
     size_t *waiting, waits, waiting_room;
     double began, written;
@@ -55,12 +56,15 @@ static kspec_status failed(const char *path, const char *how, kspec_error *err) 
     return ks_fail(err, KSPEC_E_IO, "the checkpoint %.300s %s: %s", path, how, strerror(errno));
 }
 
-/* The whole file, or NULL and a status other than KSPEC_OK; *bytes is 0, without a failure, where none is. */
+/*
+ * The whole file, or NULL and a status other than KSPEC_OK. If the file does not exist, *bytes is 0 without a
+ * failure.
+ */
 static kspec_status slurp(const char *path, unsigned char **out, size_t *bytes, kspec_error *err) {
     *out = NULL;
     *bytes = 0;
     struct stat s;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait for who writes */
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe would wait for a writer */
     if (fd < 0) return errno == ENOENT ? KSPEC_OK : failed(path, "cannot be read", err);
     if (fstat(fd, &s) || !S_ISREG(s.st_mode)) {
         close(fd);
@@ -94,7 +98,7 @@ static kspec_status write_file(const char *path, const void *bytes, size_t count
     return st;
 }
 
-/* The first line in which the two differ: that is what the message names. */
+/* Fails with a message that names the first line in which the two differ. */
 static kspec_status another(const ks_store *k, const char *found, const char *ours, kspec_error *err) {
     for (;;) {
         size_t a = strcspn(found, "\n"), b = strcspn(ours, "\n");
@@ -102,7 +106,7 @@ static kspec_status another(const ks_store *k, const char *found, const char *ou
             return ks_fail(err, KSPEC_E_IO,
                            "the checkpoint %.150s is of another run: it has '%.*s', not '%.*s'", k->dir,
                            (int)(a < 120 ? a : 120), found, (int)(b < 120 ? b : 120), ours);
-        if (!found[a] || !ours[b]) /* an end of a line, or what follows a zero */
+        if (!found[a] || !ours[b]) /* an end of one text, or text after a zero byte */
             return ks_fail(err, KSPEC_E_IO, "the checkpoint's file %.400s/identity is damaged", k->dir);
         found += a + 1, ours += b + 1;
     }
@@ -213,7 +217,7 @@ static kspec_status read_part(ks_store *k, const ks_stored_loop *l, const char *
     size_t bytes = 0;
     kspec_status st = path_of(k, name, path, err);
     if (!st) st = slurp(path, &all, &bytes, err);
-    if (st || !all) return st; /* gone: another run has put it together with others */
+    if (st || !all) return st; /* gone: another run has merged it with others */
     const uint64_t *w = (const uint64_t *)(const void *)all;
     int whole = bytes >= (HEAD + 1) * 8 && bytes % 8 == 0 && w[0] == MAGIC && w[1] == VERSION;
     const uint64_t *end = whole ? w + bytes / 8 - 1 : w;
@@ -290,7 +294,7 @@ static kspec_status write_part(const ks_store *k, const ks_stored_loop *l, const
     return st;
 }
 
-/* Called with the lock held */
+/* The caller holds the lock */
 static kspec_status write_waiting(ks_store *k, const ks_stored_loop *l, kspec_error *err) {
     if (!k->waits) return KSPEC_OK;
     char name[NAME];
@@ -307,7 +311,7 @@ kspec_status ks_store_add(ks_store *k, const ks_stored_loop *l, size_t chunk, ks
     kspec_status st = KSPEC_OK;
     pthread_mutex_lock(&k->lock);
     k->waiting[k->waits++] = chunk;
-    /* a part a second at first, later every fiftieth of the time: there are never very many */
+    /* one part a second at first, later every fiftieth of the elapsed time: so there are never very many */
     double now = ks_now(), wait = ks_store_interval + (now - k->began) / 50 * (ks_store_interval > 0);
     if (now - k->written >= wait) st = write_waiting(k, l, err);
     pthread_mutex_unlock(&k->lock);
@@ -317,7 +321,7 @@ kspec_status ks_store_add(ks_store *k, const ks_stored_loop *l, size_t chunk, ks
 kspec_status ks_store_flush(ks_store *k, const ks_stored_loop *l, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     pthread_mutex_lock(&k->lock);
-    /* what takes a moment is faster computed again than stored */
+    /* computing a short chunk again is faster than storing it */
     if (ks_now() - k->began >= ks_store_interval / 10) st = write_waiting(k, l, err);
     pthread_mutex_unlock(&k->lock);
     return st;

@@ -1,42 +1,45 @@
 /*
- * A checkpoint: a directory with a file `identity`, which says what is computed, and parts, each with results
- * of some chunks of one shared loop. A part is written under a temporary name and renamed; its last word is a
- * checksum. Parts are named by loop and first chunk, so that no two ranks write the same one.
+ * A checkpoint: a directory with a file `identity`, which describes the computation, and parts, each with the
+ * results of some chunks of one shared loop. A part is written under a temporary name and renamed; its last
+ * word is a checksum. Its name consists of loop and first chunk, so that no two ranks write the same part.
  */
 #pragma once
 
 #include "team/team.h"
 
-/* Rank 0 makes the directory and writes `identity` where it does not exist; the others come after it. */
+/*
+ * Rank 0 creates the directory and writes `identity` if they do not exist; the other ranks call this after
+ * it.
+ */
 kspec_status ks_store_open(ks_store **out, const char *dir, const char *identity, int rank, kspec_error *err);
 void ks_store_close(ks_store *k);
 
-/* What is stored from now on belongs to `identity`, too; the directory must be the same. */
+/* Adds `identity` to the identity of all parts stored from now on; the directory must be the same. */
 kspec_status ks_store_more(ks_store *k, const char *dir, const char *identity, kspec_error *err);
 
-/* One loop's share of it */
+/* The part of the checkpoint that belongs to one loop */
 typedef struct {
     uint64_t loop;
     const char *what;
     size_t chunks;
     const ks_share *shares;
     int count;
-    /* per chunk: 1 where its results are stored already */
+    /* per chunk: 1 if its results are already stored */
     unsigned char *have;
-    /* the chunks whose results this rank takes: mine[0] ... mine[1]-1 */
+    /* the chunks whose results this rank reads: mine[0] ... mine[1]-1 */
     size_t mine[2];
 } ks_stored_loop;
 
-/* Fills `have`, and the results of those of this rank's chunks, from the parts that exist. */
+/* Fills `have`, and reads the results of this rank's chunks, from the parts that exist. */
 kspec_status ks_store_begin(ks_store *k, const ks_stored_loop *l, kspec_error *err);
 
-/* The chunk is done: its results are written at once or soon. From any thread. */
+/* Reports that the chunk is done; its results are written at once or soon. Any thread may call it. */
 kspec_status ks_store_add(ks_store *k, const ks_stored_loop *l, size_t chunk, kspec_error *err);
 
-/* Writes what is waiting. */
+/* Writes the pending chunks. */
 kspec_status ks_store_flush(ks_store *k, const ks_stored_loop *l, kspec_error *err);
 
-/* For tests: seconds from one part to the next (1); 0 writes every chunk at once. */
+/* For tests: seconds between two parts (1); 0 writes every chunk at once. */
 extern double ks_store_interval;
 
 /* ---- results of one chunk, as bytes one after the other (share.c) ---- */

@@ -1,4 +1,7 @@
-/* Vectors of chunks, added up in the order of chunks: every rank adds up a part of all of them. */
+/*
+ * The sum of vectors, one per chunk, in the order of chunks: every rank sums a range of the entries of all
+ * vectors.
+ */
 #include "base/error.h"
 #include "base/memory.h"
 #include "team/team.h"
@@ -11,20 +14,20 @@ typedef struct {
     void *ctx;
     size_t chunks, stride, n;
     const double *from;
-    /* bytes: of the vectors' parts that this rank sends to and receives from each, and of each part of y */
+    /* bytes that this rank sends to and receives from each rank, and bytes of each range of y */
     size_t *send, *receive, *parts;
     double *sent, *received, *part;
 } sum;
 
 static size_t ranks_of(const sum *s) { return (size_t)s->team->comm.ranks; }
 
-/* Rank r adds up the numbers from first(r) to first(r+1)-1. */
+/* Rank r sums entries first(r) to first(r+1)-1. */
 static size_t first(const sum *s, size_t r) {
     return s->n / ranks_of(s) * r + s->n % ranks_of(s) * r / ranks_of(s);
 }
 static size_t length(const sum *s, size_t r) { return first(s, r + 1) - first(s, r); }
 
-/* How many chunks rank r runs */
+/* The number of chunks that rank r runs */
 static size_t chunks_of(const sum *s, size_t r) {
     return s->chunks > r ? (s->chunks - r - 1) / ranks_of(s) + 1 : 0;
 }
@@ -61,7 +64,7 @@ static kspec_status hand_round(sum *s, double *y, kspec_error *err) {
     if (st) return st;
     memcpy(s->part, y + first(s, rank), m * sizeof *y);
     for (size_t c = 0; c < s->chunks; c++) {
-        size_t before = c / ranks; /* chunks of its rank before it, and of the ranks before that one */
+        size_t before = c / ranks; /* its rank's chunks before it, and lower ranks' chunks */
         for (size_t r = 0; r < c % ranks; r++) before += chunks_of(s, r);
         for (size_t i = 0; i < m; i++) s->part[i] += s->received[before * m + i];
     }
@@ -81,7 +84,7 @@ kspec_status ks_team_sum(const ks_run *run, const char *what, size_t chunks, ks_
     sum s = {.team = t, .fn = fn, .ctx = ctx, .chunks = chunks, .stride = stride, .n = n, .from = from};
     const ks_run alone = ks_run_alone(run);
     kspec_status st = ks_parallel_for(&alone, chunks_of(&s, (size_t)t->comm.rank), one, &s, err);
-    if (!st) st = make_room(&s, err); /* before all synchronise: then nobody may be missing */
+    if (!st) st = make_room(&s, err); /* before the ranks synchronise: afterwards no rank may be missing */
     st = ks_team_synchronise(t, KS_AT_LOOP, st, what, chunks, err);
     if (!st) st = hand_round(&s, y, err);
     ks_free(s.send);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a rank tells when it synchronises */
+/* The status that a rank sends when it synchronises */
 typedef struct ks_card {
     uint32_t at;
     uint64_t loops, number;
@@ -59,9 +59,9 @@ kspec_status ks_team_exchange(kspec_team *t, const void *from, const size_t *sen
     return t->comm.exchange(t->comm.context, from, send, to, receive) ? lost(t, err) : KSPEC_OK;
 }
 
-/* ---- meetings ---- */
+/* ---- synchronisation ---- */
 
-/* The lowest rank that failed; one that was cancelled only where nobody has a better reason */
+/* The lowest rank that failed; a cancelled rank counts only if no other rank has failed */
 static int worst(const kspec_team *t) {
     int found = -1;
     for (int r = 0; r < t->comm.ranks; r++) {
@@ -72,7 +72,10 @@ static int worst(const kspec_team *t) {
     return found;
 }
 
-/* The failure of rank `who` for all; where every rank has the same, as one process would say it */
+/*
+ * The failure of rank `who`, for all ranks; if every rank has the same one, the message is the one of a
+ * single process
+ */
 static kspec_status common(kspec_team *t, int who, kspec_error *err) {
     const kspec_error *e = &t->cards[who].error;
     int same = 1;
@@ -82,7 +85,10 @@ static kspec_status common(kspec_team *t, int who, kspec_error *err) {
     return ks_refuse(err, e->code, e->option, e->setting, "rank %d: %s", who, e->msg);
 }
 
-/* Rank r is elsewhere, or has another number: a file that differs, or a decision that was not shared. */
+/*
+ * Rank r is at another place in the program, or has another number: its file differs, or ranks decided
+ * differently.
+ */
 static kspec_status apart(const kspec_team *t, const char *what, kspec_error *err) {
     const card *first = &t->cards[0];
     for (int r = 1; r < t->comm.ranks; r++) {
@@ -119,7 +125,7 @@ kspec_status ks_team_synchronise(kspec_team *t, ks_sync_point at, kspec_status m
     int who = worst(t);
     if (who >= 0) {
         st = common(t, who, err);
-        /* a rank that has left its call, or the program, does not synchronise again in it */
+        /* a rank that has left its call, or the program, no longer synchronises in it */
         uint32_t until = at;
         for (int r = 0; r < t->comm.ranks; r++)
             if (t->cards[r].at > until) until = t->cards[r].at;
@@ -144,7 +150,7 @@ kspec_status ks_team_decide(kspec_team *t, void *value, size_t bytes, kspec_erro
 
 /* ---- public ---- */
 
-/* What runs: bits depend on it */
+/* The identity of a computation: everything that determines its bits */
 static void program(char text[256]) {
     snprintf(text, 256, "kspec %s\ninstructions %s\nblas %s\n", kspec_version(), kspec_isa(), kspec_blas());
 }
@@ -156,7 +162,7 @@ static kspec_status same_program(kspec_team *t, kspec_error *err) {
                                ks_digest(KS_DIGEST, text, strlen(text)), err);
 }
 
-/* ---- what rooms below ask for ---- */
+/* ---- functions for lower layers ---- */
 
 static int rank_of(const kspec_team *t) { return t->comm.rank; }
 static int ranks_of(const kspec_team *t) { return t->comm.ranks; }
@@ -218,7 +224,7 @@ kspec_status kspec_team_checkpoint(kspec_team *t, const char *directory, const c
         snprintf(all, bytes, "%s%s", text, identity);
     else
         st = ks_nomem(err, "the identity of a checkpoint", bytes);
-    /* rank 0 opens it first, and all have listed what is there before anybody adds to it */
+    /* rank 0 opens it first, and no rank adds to it before all ranks have listed its contents */
     for (int turn = 0; turn < 2; turn++) {
         if (!st && (t->comm.rank == 0) == (turn == 0))
             st = ks_store_open(&t->store, directory, all, t->comm.rank, err);

@@ -20,7 +20,7 @@ int ks_target_resolve(char target[PATH_MAX], const char *path) {
     for (int k = 0; k < LINKS; k++) {
         char link[PATH_MAX];
         ssize_t n = readlink(target, link, sizeof link - 1);
-        if (n < 0) return 0; /* not a link, or not there: writing will tell */
+        if (n < 0) return 0; /* not a link, or missing: writing will tell */
         link[n] = 0;
         char *slash = strrchr(target, '/');
         size_t keep = link[0] == '/' || !slash ? 0 : (size_t)(slash - target) + 1;
@@ -35,7 +35,7 @@ int ks_target_temporary(char name[PATH_MAX], const char *target, unsigned serial
     return n >= PATH_MAX ? ENAMETOOLONG : 0;
 }
 
-/* Does the name end in the last `mark` and PID-SERIAL.tmp, and does not begin with them? */
+/* Does the name end in the last `mark` and PID-SERIAL.tmp, without beginning with them? */
 static int ends_in(const char *name, const char *mark) {
     const char *p = NULL;
     for (const char *q = name; (q = strstr(q, mark)); q++) p = q;
@@ -49,8 +49,8 @@ static int ends_in(const char *name, const char *mark) {
 }
 
 /*
- * Up to version 0.1 names had no mark, and files no lock. Those of checkpoints cannot be anyone else's; one
- * that nobody has written to for an hour is not being written.
+ * Up to version 0.1 temporary names had no mark, and files no lock. Only checkpoints use such names; a file
+ * that nobody has written to for an hour is a leftover.
  */
 enum { OTHER, OURS, OLD, AN_HOUR = 3600 };
 static int kind_of(const char *name) {
@@ -62,7 +62,7 @@ int ks_target_hold(int fd) {
     struct stat st;
     while (flock(fd, LOCK_EX) != 0 && errno == EINTR) {
     }
-    /* where there are no locks, nothing is swept */
+    /* without locks nothing is removed */
     return fstat(fd, &st) != 0 || st.st_nlink > 0;
 }
 
@@ -110,8 +110,8 @@ void ks_target_sweep(const char *target) {
 
 int ks_target_flush(const char *target) {
     int fd = open_directory(target), code = 0;
-    if (fd < 0) return 0; /* one may write to a directory that one may not read */
-    /* some file systems have no such thing */
+    if (fd < 0) return 0; /* one may be allowed to write to a directory but not to read it */
+    /* some file systems do not support this */
     if (fsync(fd) != 0 && errno != EINVAL && errno != EBADF && errno != EROFS) code = errno;
     close(fd);
     return code;

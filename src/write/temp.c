@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 /*
- * The temporary files in flight, in static memory so that a signal handler can read it. A name is in the
- * table from before its file is made until after it is renamed or removed.
+ * The temporary files that are being written, in static memory so that a signal handler can read it. The
+ * table contains a name from before its file is created until after it is renamed or removed.
  */
 enum { SLOTS = 16, FREE = 0, TAKEN, MAKING, LIVE };
 static struct {
@@ -27,10 +27,10 @@ static struct {
 } slots[SLOTS];
 
 /*
- * While one thread is in the handler the others go on, and may make a file just after its name was looked
- * for. So a thread says that it is about to (MAKING) before it asks whether the process is ending, and the
- * handler the other way round: one of them sees the other. The handler waits for a file that is being made,
- * unless it is its own thread that it has interrupted there.
+ * While one thread runs the handler the others go on, and may create a file just after the handler has looked
+ * for its name. So a thread first announces the file (MAKING) and then asks whether the process is ending;
+ * the handler does these steps in the opposite order. At least one of them sees the other. The handler waits
+ * for a file that is being created, unless it interrupted its own thread in that step.
  */
 static atomic_int ending;
 enum { PATIENCE = 500 }; /* milliseconds */
@@ -47,7 +47,7 @@ void kspec_write_discard_all(void) {
 }
 
 /*
- * open(), with the slot MAKING meanwhile. A process that is ending will have ended before the wait is over.
+ * open(), with the slot in state MAKING meanwhile. If the process is ending, it ends before the wait is over.
  */
 static int create(int slot) {
     slots[slot].maker = pthread_self();
@@ -59,7 +59,7 @@ static int create(int slot) {
         atomic_store(&slots[slot].state, MAKING);
     }
     int fd = open(slots[slot].path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    /* where it was not made it is not our file: a handler must not remove it */
+    /* if open() failed, the file is not ours: a handler must not remove it */
     atomic_store(&slots[slot].state, fd >= 0 ? LIVE : TAKEN);
     return fd;
 }
@@ -84,8 +84,8 @@ int ks_temp_is_direct(const char *path) {
 }
 
 /*
- * Makes the temporary file, with the mode that open() gives a new file (0666 less the umask; mkstemp() gives
- * 0600), in a slot. Returns 0 or an errno.
+ * Creates the temporary file in a slot, with the mode that open() gives a new file (0666 without the bits of
+ * the umask; mkstemp() gives 0600). Returns 0 or an errno.
  */
 static int make(ks_temp *t) {
     static atomic_uint serial;
@@ -114,8 +114,8 @@ kspec_status ks_temp_open(ks_temp *t, const char *path, kspec_error *err) {
     struct stat st;
     t->replaces = stat(path, &st) == 0;
     if (t->replaces && S_ISDIR(st.st_mode)) return cannot(path, EISDIR, err);
-    if (t->replaces && access(path, W_OK) != 0) return cannot(path, errno, err); /* a rename would not mind */
-    /* a symbolic link stays one: what it points to is replaced, or made */
+    if (t->replaces && access(path, W_OK) != 0) return cannot(path, errno, err); /* a rename ignores this */
+    /* a symbolic link stays a link: we replace, or create, its target */
     int code = ks_target_resolve(t->target, path);
     if (code) return cannot(path, code, err);
     if (t->replaces) t->mode = st.st_mode & 0777, t->uid = st.st_uid, t->gid = st.st_gid;
@@ -129,12 +129,12 @@ kspec_status ks_temp_open(ks_temp *t, const char *path, kspec_error *err) {
         ks_temp_discard(t);
         return cannot(path, code, err);
     }
-    if (t->replaces) fchmod(t->fd, t->mode); /* as it was; where this is not allowed the default will do */
+    if (t->replaces) fchmod(t->fd, t->mode); /* keep the mode; if this is not allowed, the default will do */
     return KSPEC_OK;
 }
 
 kspec_status ks_temp_check(const char *path, kspec_error *err) {
-    /* to open a pipe may wait for its reader, or end what it reads */
+    /* opening a pipe may wait for its reader, or end the reader's input */
     if (ks_temp_is_direct(path))
         return is_stdout(path) || access(path, W_OK) == 0 ? KSPEC_OK : cannot(path, errno, err);
     ks_temp t;
@@ -161,7 +161,10 @@ static int close_file(ks_temp *t) {
     return fd < 0 || fd == STDOUT_FILENO || close(fd) == 0 ? 0 : errno;
 }
 
-/* The owner of the file that is replaced, as far as we may; a change of owner may have cleared the mode. */
+/*
+ * Sets the owner of the replaced file, if permitted, and the mode again, which a change of owner may have
+ * cleared.
+ */
 static void keep_owner(ks_temp *t) {
     struct stat st;
     if (!t->replaces || fstat(t->fd, &st) != 0 || (st.st_uid == t->uid && st.st_gid == t->gid)) return;
@@ -169,9 +172,9 @@ static void keep_owner(ks_temp *t) {
     fchmod(t->fd, t->mode);
 }
 
-/* It stays locked until it has its name, so that no other run takes it for a leftover. An errno, or 0. */
+/* Renames the file while it is locked, so that no other run takes it for a leftover. An errno, or 0. */
 static int give_name(ks_temp *t) {
-    if (fsync(t->fd) != 0) return errno; /* a full disk may show only now */
+    if (fsync(t->fd) != 0) return errno; /* a full disk may fail only now */
     keep_owner(t);
     if (rename(slots[t->slot].path, t->target) != 0) return errno;
     atomic_store(&slots[t->slot].state, FREE);
