@@ -22,7 +22,7 @@ typedef struct {
     double *a, *b;
 } changed;
 
-/* Path with groups wants each of them to stand together, in the given order too. */
+/* With groups, path wants the members of each group next to each other, even in the given order. */
 static int is_changed(const ks_source *s, const ks_task *task, int square) {
     int grouped = task->method == KSPEC_ESTIMATOR_PATH && (s->rows->of || s->cols->of);
     return task->permutations || square || grouped;
@@ -68,14 +68,14 @@ static void change(changed *c, ks_pair *p, int square) {
 
 /* ---- one method on one pair ---- */
 
-/* The part of the entries that is seen in both trials: the cycles of order 1 */
+/* The fraction of the entries seen in both trials, the cycles of order 1 */
 static double seen_part(const ks_halves *h, size_t entries) {
     double seen = 0;
     for (size_t k = 0; k < entries; k++) seen += h->seen_a[k] * h->seen_b[k];
     return seen / (double)entries;
 }
 
-/* Orders 1 and 2 by pairs of columns; a whole pair, with what is seen of it */
+/* Estimates orders 1 and 2 of one pair of trials by pairs of columns, also with groups and gaps. */
 static kspec_status run_pairs(const ks_run *run, const ks_source *s, const ks_pair *p,
                               const ks_moments_out *out, kspec_error *err) {
     const size_t G = s->rows->count, H = s->cols->count, count = 1 + G + H;
@@ -107,8 +107,9 @@ static kspec_status run_path(const ks_run *run, const ks_source *s, const change
 }
 
 /*
- * Centred, an entry is right to the largest of its column (row), and of two trials x and z the terms x z may
- * be much smaller: the sum over lines of max |x| sum |z| + max |z| sum |x|, in units of m(1).
+ * With centred data, rounding in an entry scales with the largest entry of its column (row). For two trials x
+ * and z, the terms x z may be much smaller. So this returns the sum over lines of max |x| sum |z| + max |z|
+ * sum |x|, in units of m(1).
  */
 static double centred_terms(const ks_trials *t, const ks_pair *p) {
     double sum = 0;
@@ -129,15 +130,17 @@ static double centred_terms(const ks_trials *t, const ks_pair *p) {
     return sum / 2;
 }
 
-/* The sums of |terms| of the ones and zeros of missing entries are kept behind those of the values. */
+/*
+ * With missing entries, the sums of |terms| of the values come first, followed by the sums of |terms| of the
+ * zero-one mask.
+ */
 static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pair *p,
                               const ks_moments_out *out, kspec_error *err) {
     double terms[KS_EXACT_NMAX], *to = s->terms;
     ks_exact_plan *e = &s->tasks->exact;
     ks_apart a = {0};
     ks_moved host = {.p = *p};
-    const int on_device =
-        ks_device_has(run->device, p->A); /* its entries are looked at where that is of use only */
+    const int on_device = ks_device_has(run->device, p->A); /* copied to the host only if needed */
     kspec_status st = on_device && s->apart ? ks_to_host(run, p, &host, err) : KSPEC_OK;
     if (!st && (s->apart || (s->stands_out && !on_device))) st = ks_apart_find(run, e, &host.p, &a, err);
     if (s->stands_out && (a.rows || on_device)) *s->stands_out = 1;
@@ -152,7 +155,7 @@ static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pa
     return st;
 }
 
-/* Seen from the transpose, rows and columns change places in the result, too. */
+/* When a method runs on the transpose, rows and columns are exchanged in the result as well. */
 static kspec_status run_method(const ks_run *run, const ks_source *s, kspec_estimator method,
                                const changed *c, const ks_pair *p, const ks_moments_out *out,
                                kspec_error *err) {
@@ -171,14 +174,14 @@ static kspec_status run_method(const ks_run *run, const ks_source *s, kspec_esti
     return st;
 }
 
-/* Does exchanging the two trials leave the value as it is? */
+/* Does the value stay the same when the two trials are exchanged? */
 static int symmetric(kspec_estimator method) {
     return method == KSPEC_ESTIMATOR_NAIVE || method == KSPEC_ESTIMATOR_EXACT;
 }
 
 /* ---- averages ---- */
 
-/* What one method gives on one pair, and for missing entries the same of the ones and zeros */
+/* Room for the results of one method on one pair, and for the zero-one mask of missing entries */
 static kspec_status outs_alloc(ks_moments_out *out, const ks_source *s, size_t n, int with_loo,
                                ks_arena *arena) {
     *out = (ks_moments_out){ks_arena_zalloc(arena, n, sizeof(double)), NULL, NULL};
@@ -189,7 +192,7 @@ static kspec_status outs_alloc(ks_moments_out *out, const ks_source *s, size_t n
     return arena->failed ? KSPEC_E_NOMEM : KSPEC_OK;
 }
 
-/* sum += weight * one, leave-one-out estimates going back to the groups that they are about */
+/* sum += weight * one. Leave-one-out estimates are first put back in the order of the caller's groups. */
 static void accumulate(const ks_source *s, const changed *c, size_t nmax, double weight,
                        const ks_moments_out *one, const ks_moments_out *sum) {
     const size_t G = s->rows->count, H = s->cols->count;
@@ -209,7 +212,8 @@ static void clear(const ks_moments_out *sum, size_t n, size_t G, size_t H) {
 }
 
 /*
- * S[Phi o W] / S[W]. Exact makes S[W] as a difference: what is below this part of all cycles is rounding.
+ * S[Phi o W] / S[W]. Exact computes S[W] as a difference, so a result below this fraction of all cycles is
+ * rounding error.
  */
 static const double LEAST_CYCLES = 1e-12;
 static void divide(double *x, const double *by, size_t count) {

@@ -1,4 +1,4 @@
-/* Rows that follow each other, in blocks: how long they must be, and the labels that say so. */
+/* Chooses how long blocks of consecutive rows must be, and writes the labels of these blocks. */
 #include "moments/prepare.h"
 
 #include "base/error.h"
@@ -9,7 +9,7 @@
 
 /* ---- over how many rows are rows correlated? ---- */
 
-/* From so many first rows, and so many columns */
+/* The correlation length is estimated from this many first rows and this many columns. */
 enum { ROWS = 1 << 16, COLS = 96, LEAST_BLOCKS = 5 };
 
 typedef struct {
@@ -64,10 +64,10 @@ static double lagged(const sample *s, size_t lag) {
 }
 
 /*
- * The sum over lags of the correlation of rows, from lag 1 up to the first that cannot be told from 0; about
- * rho/(1-rho) for rho^lag. The correlation is that of what follows each other, without noise of single
- * entries: lag 0 is extrapolated from lags 1 and 2. Taking the mean of P rows away lowers every lag by
- * (1 + 2 length)/P, which is put back.
+ * The sum over lags of the correlation of rows, from lag 1 up to the first lag whose correlation cannot be
+ * told from 0. For correlations rho^lag it is about rho/(1-rho). The correlation excludes the noise of single
+ * entries: lag 0 is extrapolated from lags 1 and 2. Subtracting the mean of P rows lowers every lag by (1 + 2
+ * length)/P; the function adds this back.
  */
 static kspec_status correlation_length(const ks_trials_given *of, double *length, kspec_error *err) {
     enum { ROUNDS = 20, LAGS = 64 };
@@ -111,10 +111,13 @@ static kspec_status correlation_length(const ks_trials_given *of, double *length
 
 /* ---- blocks ---- */
 
-/* So many lengths to a block (docs/measurements/dimension.md has the coverage), and no fewer than so many */
+/*
+ * A block is LENGTHS correlation lengths long (docs/measurements/dimension.md has the coverage), and never
+ * shorter than FEWEST of them.
+ */
 static const double LENGTHS = 2.5, FEWEST = 1.75;
 
-/* A block of about L rows or somewhat more, so that all blocks are as large where that can be */
+/* A block of L rows or slightly more, chosen so that all blocks have the same size if possible */
 static size_t even(size_t P, size_t L) {
     for (size_t k = L; 2 * k <= 3 * L && P / k >= LEAST_BLOCKS; k++)
         if (P % k == 0) return k;
@@ -142,7 +145,7 @@ static kspec_status choose(size_t *block, const ks_trials_given *of, const ks_tr
 kspec_status ks_block_labels(size_t *block, const uint64_t **labels, const ks_trials_given *of,
                              const ks_trials_given *other, ks_arena *arena, kspec_error *err) {
     if (!*block || !of->phi || !of->ntrials || !of->phi->data || !of->phi->rows || !of->phi->cols)
-        return KSPEC_OK; /* or it is refused later */
+        return KSPEC_OK; /* otherwise a later check rejects it */
     if (*labels)
         return ks_refuse(err, KSPEC_E_ARG, "block", NULL, "blocks and groups of rows cannot be combined");
     const size_t P = of->phi->rows;

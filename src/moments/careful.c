@@ -10,10 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Products of a row and two columns, of all splits together: a few seconds */
+/* Most products of a row and two columns, over all splits: they take a few seconds */
 static const double MOST_WORK = 2e8;
 
-/* Of a value, and of the change by leaving one out, which error bars are made of */
+/* Acceptable relative rounding of a value, and of its change when one row or column is left out */
 static const double ENOUGH = 1e-4;
 
 static double lost_at(const ks_lost *lost, size_t P, size_t k) {
@@ -21,9 +21,10 @@ static double lost_at(const ks_lost *lost, size_t P, size_t k) {
 }
 
 /*
- * Every value has to be right, and more than half of the changes: few make no error bar. Changes are seldom
- * less than a value over their number, so most data need not count them. Under pure noise they are much more:
- * the value itself is near 0.
+ * Every value must be accurate, and more than half of the changes must be, because a few changes cannot make
+ * an error bar. A change is seldom smaller than the value divided by the number of rows or columns, so most
+ * data pass without counting. Under pure noise the changes are much larger, because the value itself is near
+ * 0.
  */
 int ks_lost_matters(const double *values, size_t P, size_t count, const ks_lost *lost) {
     int close = 0;
@@ -44,7 +45,7 @@ static size_t trials_of(const ks_trials *t, size_t row) {
     return t->row_trials ? t->row_trials[row] : t->count;
 }
 
-/* Row i of the mean over these trials, scaled, into row i of X */
+/* Row i of X = row i of the scaled mean over these trials */
 static void mean_row(const ks_trials *t, const size_t *which, size_t count, size_t i, ks_twice_matrix *X) {
     const int e = -(t->normalize ? t->normal_exponent : t->exponent);
     for (size_t j = 0; j < t->Q; j++) {
@@ -57,7 +58,7 @@ static void mean_row(const ks_trials *t, const size_t *which, size_t count, size
     }
 }
 
-/* Less the mean of each column, as differences from its first entry */
+/* Subtracts the mean of each column, computed from the differences to its first entry. */
 static void centre(ks_twice_matrix *X) {
     for (size_t j = 0; j < X->Q; j++) {
         double *hi = X->hi + j * X->stride, *lo = X->lo + j * X->stride;
@@ -75,7 +76,7 @@ static void centre(ks_twice_matrix *X) {
     }
 }
 
-/* Both halves of split r, as ks_trials_split() has them; *B = *A where there is one trial */
+/* Both halves of split r, the same as from ks_trials_split(); with one trial *B = *A */
 static kspec_status halves(const ks_measured *m, uint64_t seed, size_t r, ks_twice_matrix *A,
                            ks_twice_matrix *B, ks_arena *arena, kspec_error *err) {
     const ks_trials *t = &m->trials;
@@ -103,7 +104,7 @@ static kspec_status halves(const ks_measured *m, uint64_t seed, size_t r, ks_twi
 
 /* ---- estimates ---- */
 
-/* Are its rows, columns and entries there, each by itself? */
+/* Does this matrix have independent rows and columns and no missing entries? */
 static int suits(const ks_measured *m) { return !m->rows.of && !m->cols.of && !m->trials.pairwise; }
 
 kspec_status ks_second_careful(const ks_run *run, const ks_measured *m, int splits, uint64_t seed,
@@ -136,7 +137,7 @@ kspec_status ks_second_careful(const ks_run *run, const ks_measured *m, int spli
         if (!st) st = ks_twice_make(&part, &two, &out, err);
         ks_arena_free(&arena);
     }
-    /* of a complete side nothing is left out */
+    /* rows or columns of a complete side are never left out */
     for (size_t k = 1; k < 1 + P + Q && !st; k++)
         if (!(m->population[k > P] > (double)(k > P ? Q : P)))
             s->trace[k] = s->trace[0], s->square[k] = s->square[0], s->moment[k] = s->moment[0];

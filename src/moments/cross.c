@@ -1,4 +1,4 @@
-/* The trace of the product of two matrices' kernel operators, with every row and column left out. */
+/* Computes the trace of the product of two matrices' kernel operators, and its leave-one-out values. */
 #include "moments/careful.h"
 
 #include "base/center.h"
@@ -18,9 +18,9 @@ static ks_pair split(ks_measured *m, uint64_t seed, size_t r) {
 /* ---- rows in groups ---- */
 
 /*
- * With groups of rows: m(2) of both side by side, [X Y], is a sum over all pairs of columns, of which those
- * with one of each are left once the others' m(2) are taken away. Each is divided by its root mean square
- * first, so that neither is lost in the other's digits.
+ * With groups of rows, m(2) of the joined matrix [X Y] is a sum over all pairs of columns. Subtracting m(2)
+ * of X and m(2) of Y leaves the pairs with one column from each. Each matrix is first divided by its root
+ * mean square, so that neither disappears in the rounding error of the other.
  */
 static double root_mean_square(const ks_pair *p) {
     const size_t n = p->P * p->Q;
@@ -28,7 +28,7 @@ static double root_mean_square(const ks_pair *p) {
     return square > 0 ? sqrt(square) : 1;
 }
 
-/* m(2) of these columns, from all and left out: 1 + groups + columns */
+/* m(2) of these columns, from all data and without each group or column: 1 + groups + columns */
 static kspec_status second_of(const ks_run *run, const double *A, const double *B, const ks_measured *m,
                               size_t Q, double *moment, ks_arena *arena, kspec_error *err) {
     const ks_groups *rows = &m->rows;
@@ -64,7 +64,7 @@ static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *fi
     kspec_status st = arena.failed ? ks_nomem(err, "both matrices", arena.failed) : KSPEC_OK;
     for (int k = 0; k < 2 && !st; k++)
         for (int t = 0; t <= two; t++) {
-            /* neighbours around a cycle come from different trials, as within either matrix */
+            /* neighbours around a cycle come from different trials, within and across the matrices */
             const double *from = k ? (t ? q->B : q->A) : t ? p->B : p->A;
             const size_t n = columns[1 + k];
             for (size_t i = 0; i < P; i++)
@@ -79,7 +79,7 @@ static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *fi
         st = second_of(run, part[k][0], two ? part[k][1] : part[k][0], first, columns[1 + k], m[1 + k],
                        &arena, err);
     const double scale = weight * unit[0] * unit[0] * unit[1] * unit[1];
-    if (!st) { /* next to both together, 13 times as large as their first term (moments/second.c) */
+    if (!st) { /* relative to both together: 13 times their first term (moments/second.c) */
         double fewest;
         const double pairs = ks_pairs_of_groups(&first->rows, &fewest), entries = (double)(P * all),
                      lost_of_all = ks_sums_epsilon(P) * scale * 13 * entries * entries /
@@ -101,7 +101,7 @@ static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *fi
     return st;
 }
 
-/* Rows left out are left out of the standard deviations of both matrices. */
+/* Also removes the left-out rows from the standard deviations of both matrices. */
 static kspec_status restandardize_cross(const ks_measured *const of[2], double *cross, kspec_error *err) {
     const size_t G = of[0]->rows.count, Q = of[0]->trials.Q;
     kspec_status st = KSPEC_OK;

@@ -9,17 +9,17 @@
 #include <math.h>
 
 int ks_estimate_doubtful(const kspec_estimate *e) {
-    const double value = fabs(e->value); /* standardized, m(1) is 1: its error is 0 but for rounding */
+    const double value = fabs(e->value); /* standardized data have m(1) = 1: its error is only rounding */
     return e->rounding > 0.1 * (isfinite(e->std_error) ? fmax(e->std_error, 1e-12 * value) : value);
 }
 
-/* An uncertainty beyond these factors either way leaves a dimension rough, or as good as unknown. */
+/* An uncertainty factor above ROUGH makes a dimension rough; above UNKNOWN it is practically unknown. */
 static const double ROUGH = 1.75, UNKNOWN = 10;
 
 void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d) {
-    /* of the interval before it is cut at 1 */
+    /* factor of the interval before it is cut off at 1 */
     const double factor = exp(KS_Z95 * d->std_error / d->value);
-    if (d->value < 1 - 1e-9) /* one dimension is 1 but for rounding */
+    if (d->value < 1 - 1e-9) /* a dimension of exactly 1 shows only rounding */
         ks_doubt(to, KSPEC_DOUBT_DIMENSION_BELOW_ONE, where, NULL, d->value);
     else if (factor > UNKNOWN)
         ks_doubt(to, KSPEC_DOUBT_DIMENSION_UNKNOWN, where, NULL, factor);
@@ -37,10 +37,11 @@ void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d) {
 }
 
 /*
- * Below so many degrees of freedom intervals cover less often than they say (docs/calibration.md). In a small
- * matrix they are few whatever the data, and Student's quantile allows for that. A row stands out if it makes
- * many times the share of an average row, and so does a column. From 8 degrees on it is a note:
- * one normal matrix in 25 has as few as 15 by chance, and hardly one fewer than 8.
+ * With fewer than FEW_DEGREES degrees of freedom, intervals cover the truth less often than their nominal
+ * level (docs/calibration.md). A small matrix always has few degrees, and Student's quantile allows for that.
+ * A row or column stands out if it contributes TIMES_ITS_SHARE times as much as an average one. From WARNED
+ * degrees on, the message is a note instead of a warning: one normal matrix in 25 has as few as 15 by chance,
+ * and hardly any has fewer than 8.
  */
 static const double FEW_DEGREES = 15, WARNED = 8, TIMES_ITS_SHARE = 8;
 
@@ -66,7 +67,7 @@ void ks_doubt_orders_left_out(ks_doubts to, int first, int last) {
 
 /* ---- moments ---- */
 
-/* The lowest order whose moment is too small for a double, though its root is not; 0: none */
+/* The lowest order whose moment underflows in a double although its root does not; 0: no such order */
 static int underflow(const kspec_moments_result *r) {
     int lowest = 0;
     for (size_t k = 0; k < r->count; k++) {
@@ -99,8 +100,8 @@ static double value_of(const kspec_moments_result *r, kspec_estimator e, int n) 
 
 /*
  * A kernel has m(n) > 0 and, by Jensen for the weights lambda/m(1), m(n) >= m(2)^(n-1)/m(1)^(n-2). Flat
- * spectra are at the second bound, so that chance puts estimates below it: two standard errors are not
- * chance; nor, where there is no error bar, is half of the bound.
+ * spectra attain the second bound, so an estimate can fall below it by chance. A deviation of two standard
+ * errors is not chance. Without an error bar, an estimate below half of the bound is not chance either.
  */
 static void doubt_bounds(ks_doubts to, const kspec_moments_result *r) {
     for (size_t k = 0; k < r->count; k++) {

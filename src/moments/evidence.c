@@ -12,27 +12,28 @@
  * Let all entries be independent with mean 0. A cycle x_ia x_ja x_jb x_ib over different rows and columns has
  * mean 0, and two cycles over different sets of entries are uncorrelated. So m(2) has the variance
  *     (4 with one trial, 2 with two) m(2)[x o x] / ((P)_2 (Q)_2),
- * since so many ordered cycles have the same product. Centred rows leave P - 1 of P degrees of freedom, and a
- * pair of rows P - 2 for the second.
+ * since this many ordered cycles have the same product. Centring leaves P - 1 of the P degrees of freedom of
+ * the rows, and P - 2 for the second row of a pair.
  *
- * Noise may be shared along a row of a trial, as a common gain is. With c = the mean of C_ab^2 over different
- * columns, C the noise's covariance, m(2) of two trials has a further part of standard deviation sqrt(2) c
- * over sqrt((P)_2), distributed like chi^2 - 1 of one degree where a single factor is shared. Its 97.5% point
- * is at 2.8 of them, hence the 2 below. The difference of the trials has no signal, and m(2) = 4 c.
+ * A trial may have noise shared along a row, such as a common gain. Let C be the noise's covariance and c the
+ * mean of C_ab^2 over different columns. Then m(2) of two trials has a further component with standard
+ * deviation sqrt(2) c over sqrt((P)_2). If a single factor is shared, this component is distributed like
+ * chi^2 - 1 with one degree of freedom. Its 97.5% point is at 2.8 standard deviations, hence the 2 below. The
+ * difference of the trials has no signal, and its m(2) = 4 c.
  *
- * Any scale of the columns will do. Dividing by the root of the standard deviation, halfway between the data
- * and columns of equal variance, finds weak signals in columns of unequal size best.
+ * Any scale of the columns is valid. Dividing by the root of the standard deviation, halfway between the data
+ * and columns of equal variance, best finds weak signals in columns of unequal size.
  */
 static const double NONE_BELOW = 2, CLEAR_FROM = 4;
 
-/* The standard deviation of m(2) of noise in one trial or in two, by m(2) of the squares */
+/* The standard deviation of m(2) of pure noise in one trial or two, from m(2) of the squared entries */
 static double error_of(double squares, size_t P, size_t Q, int centered, int one) {
     const double p = (double)P, q = (double)Q, f = centered ? p / (p - 1) : 1,
                  pairs = centered ? (p - 1) * (p - 2) : p * (p - 1);
     return sqrt((one ? 4 : 2) * fmax(squares, 0) / (pairs * q * (q - 1))) * f * f;
 }
 
-/* m(2) of two trials, or of one where X = Z */
+/* m(2) of two trials, or of one if X = Z */
 static kspec_status second(const ks_run *run, const double *X, const double *Z, size_t P, size_t Q,
                            int centered, double *out, kspec_error *err) {
     ks_arena arena = {0};
@@ -46,7 +47,7 @@ static kspec_status second(const ks_run *run, const double *X, const double *Z, 
     return st;
 }
 
-/* scale (Q) = the fourth root of one over the column's mean square; 0 of a column of zeros */
+/* scale (Q) = (column mean square)^(-1/4); 0 for a column of zeros */
 static void set_scale(const ks_pair *p, double *scale) {
     for (size_t k = 0; k < p->Q; k++) scale[k] = 0;
     for (size_t i = 0; i < p->P; i++)
@@ -70,7 +71,7 @@ static void square(double *x, size_t n) {
     for (size_t k = 0; k < n; k++) x[k] *= x[k];
 }
 
-/* A and B (P x Q, scaled; the same with one trial) are overwritten; D: P x Q of scratch. */
+/* Overwrites A and B (P x Q, scaled; the same pointer with one trial). D: scratch of P x Q. */
 static kspec_status standardize(const ks_run *run, double *A, double *B, double *D, size_t P, size_t Q,
                                 int centered, double *z, kspec_error *err) {
     const size_t n = ks_size(P, Q);
@@ -89,7 +90,7 @@ static kspec_status standardize(const ks_run *run, double *A, double *B, double 
     return st;
 }
 
-/* The same of one trial X that is on the device */
+/* The z of one trial X that is on the device */
 static kspec_status on_device(const ks_run *run, const double *X, double *scale, size_t P, size_t Q,
                               int centered, double *z, kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);

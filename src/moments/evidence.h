@@ -1,21 +1,22 @@
-/* Is there any signal in a matrix, or is every entry independent noise? */
+/* Tests whether a matrix contains any signal, or whether every entry is independent noise. */
 #pragma once
 
 #include "moments/second.h"
 
 typedef struct {
     kspec_evidence signal;
-    /* in standard errors where nothing but noise is there; NaN where it is unknown */
+    /* m(2) in standard errors of pure noise; NaN if unknown */
     double z;
 } ks_evidence;
 
 /*
- * From the first split of the trials, with pairs of different rows and columns, whatever is complete. UNKNOWN
- * with groups and missing entries. Three sums of second order, without anything left out.
+ * Uses the first split of the trials and pairs of different rows and columns, even if a side is complete. The
+ * answer is UNKNOWN with groups or missing entries. It costs three second-order sums without leave-one-out
+ * values.
  */
 kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, uint64_t seed, ks_evidence *out,
                               kspec_error *err);
 
-/* The same of one trial, by the totals of its scaled columns and of their squares (ks_batch_job) */
+/* The same for one trial, from the totals of its scaled columns and of their squares (ks_batch_job) */
 void ks_evidence_of_totals(const double *scaled, const double *squared, size_t P, size_t Q, int centered,
                            ks_evidence *out);

@@ -1,6 +1,6 @@
 /*
- * kspec_moments(): checks its arguments, plans, has each task averaged, and makes error bars from the
- * leave-one-out estimates.
+ * kspec_moments(): checks its arguments, plans the tasks, averages each of them, and computes error bars from
+ * the leave-one-out estimates.
  */
 #include "base/result.h"
 #include "base/center.h"
@@ -23,8 +23,8 @@
 #include <math.h>
 
 /*
- * Path promises to hold no matrix. The sums of the participation ratio hold a few of the size of Phi, which
- * is nothing to speak of up to this many entries.
+ * Path promises to hold no matrix. The sums of the participation ratio hold a few matrices of the size of
+ * Phi, which is negligible up to this many entries.
  */
 #define LARGE_FOR_PATH ((size_t)1 << 18)
 
@@ -35,24 +35,24 @@ typedef struct {
     ks_run run;
     ks_arena arena;
     ks_source source;
-    /* what rows and columns depend on each other; each by itself where there are no groups */
+    /* groups of dependent rows and columns; without groups, each row or column is one group */
     ks_groups rows, cols;
     size_t missing;
-    /* by side: what sampling leaves of the variance, 1 - P/N; a complete side adds no error */
+    /* by side: the fraction of the variance that sampling leaves, 1 - P/N; a complete side adds no error */
     double share[2];
     /*
-     * for the correlation: the P + Q (or groups') leave-one-out estimates behind each estimate, in scaled
-     * units
+     * for the correlation: the leave-one-out estimates behind each estimate, one for each of the P + Q rows
+     * and columns (or groups), in scaled units
      */
     double **loo;
     /*
-     * m(2) by path or exact: of all, without each row, without each column; NULL where neither gives it. The
-     * participation ratio uses it on a device, which has no sums of its own, and with path on a large
-     * matrix. Elsewhere the ratio is kspec_dimension()'s to the last bit.
+     * m(2) by path or exact: from all data, without each row, without each column; NULL if neither method
+     * gives it. The participation ratio uses it instead of separate sums on a device, and with path on a
+     * large matrix. In all other cases the ratio equals kspec_dimension()'s to the last bit.
      */
     double *second;
     kspec_estimator second_by;
-    /* the error bar of each estimate, in scaled units; scratch for making one */
+    /* the error bar of each estimate, in scaled units; scratch for computing one */
     ks_error_bar *bars;
     double *room;
 } job;
@@ -70,7 +70,7 @@ static kspec_status check_assignment(const job *j, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* Missing entries: how many, and what does not go with them */
+/* Counts missing entries, and rejects options that cannot be combined with them. */
 static kspec_status check_holes(job *j, kspec_error *err) {
     kspec_moments_opts *o = &j->o;
     if (!o->pairwise) return KSPEC_OK;
@@ -80,10 +80,7 @@ static kspec_status check_holes(job *j, kspec_error *err) {
     return st ? st : ks_trials_missing(&j->trials, &j->missing, err);
 }
 
-/*
- * Do the tasks take trials that are on a device as they are? The participation ratio needs m(2) from one of
- * them.
- */
+/* Can the tasks use trials on a device in place? The participation ratio needs m(2) from one of the tasks. */
 static int suit_tasks(const job *j) {
     int second = j->o.nmax < 2;
     for (int k = 0; k < j->tasks.count; k++) {
@@ -137,15 +134,15 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
 }
 
 /*
- * Exact's rounding in units of DBL_EPSILON times the sum of |terms|: each term is a sum of products of its
- * own, and loses a few bits (docs/measurements/moments.md).
+ * Exact's rounding in units of DBL_EPSILON times the sum of |terms|: each term is itself a sum of products,
+ * and loses a few bits (docs/measurements/moments.md).
  */
 static const double ROUNDING = 16;
 
-/* One order of one task: first in the scaled units of the estimators, then in those of the data. */
+/* One order of one task: first in the scaled units of the estimators, then in the units of the data */
 static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_moments_out *sum,
                              const double *square, ks_error_bar *bar) {
-    size_t P = j->rows.count, Q = j->cols.count; /* what is left out at a time */
+    size_t P = j->rows.count, Q = j->cols.count; /* the units left out one at a time */
     double m = sum->m[n - 1];
     kspec_estimate e = {task->label, n, m,   NAN, NAN, NAN, ks_signed_root(m, n), NAN, NAN, NAN,
                         1,           0, NAN, NAN, NAN, NAN};
@@ -163,7 +160,7 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     }
     if (j->o.scale_free) ks_scale_free(&e, sum, P, Q, j->share, j->room);
     if (square) {
-        /* Var <= (1/P + 1/Q) n^2 V, V = E[value^2] - m^2 the variance of one cycle; Chebyshev at 95% */
+        /* Var <= (1/P + 1/Q) n^2 V, V = E[value^2] - m^2 being the variance of one cycle; Chebyshev at 95% */
         double V = square[n - 1] - m * m, factor = (1 / (double)P + 1 / (double)Q) * n * n;
         e.variance_bound = V > 0 ? factor * V : NAN;
         double half = sqrt(e.variance_bound / 0.05);
@@ -172,7 +169,7 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     }
     int e2 = 2 * j->trials.exponent;
     double *scaled[] = {&e.value, &e.std_error, &e.ci_low, &e.ci_high, &e.chebyshev_low, &e.chebyshev_high};
-    int lost = 0; /* an error bar that underflows is not 0, but unknown */
+    int lost = 0; /* an underflowing error bar is unknown, not 0 */
     for (size_t k = 0; k < sizeof scaled / sizeof *scaled; k++) {
         double before = *scaled[k];
         *scaled[k] = ldexp(before, n * e2);
@@ -186,7 +183,7 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     return e;
 }
 
-/* No cycle of order n is free of missing entries. */
+/* Reports that every cycle of order n contains a missing entry. */
 static kspec_status none_left(const job *j, const ks_task *task, int n, kspec_error *err) {
     int left = n - 1;
     while (left > 0 && !(j->source.cycles[left - 1] > 0)) left--;
@@ -194,7 +191,7 @@ static kspec_status none_left(const job *j, const ks_task *task, int n, kspec_er
                    kspec_estimator_name(task->label), j->missing, n, left ? "; ask for a lower order" : "");
 }
 
-/* Rows that are left out are left out of the standard deviations, too. */
+/* Also removes the left-out rows from the standard deviations. */
 static kspec_status restandardize(const job *j, const ks_task *task, const ks_moments_out *sum,
                                   kspec_error *err) {
     const int distinct = task->method == KSPEC_ESTIMATOR_PATH || task->method == KSPEC_ESTIMATOR_EXACT;
@@ -207,7 +204,7 @@ static kspec_status restandardize(const job *j, const ks_task *task, const ks_mo
                                  : KSPEC_OK;
 }
 
-/* m(2) is kept for the participation ratio: exact's, which has the least variance, rather than path's. */
+/* Keeps m(2) for the participation ratio, preferring exact to path because its variance is least. */
 static void keep_second(job *j, kspec_estimator method, const ks_moments_out *sum) {
     size_t P = j->rows.count, Q = j->cols.count;
     if (!j->second || method < KSPEC_ESTIMATOR_PATH || method < j->second_by) return;
@@ -265,7 +262,7 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
     return st;
 }
 
-/* The first order of the task that was run last which is doubtful, from 0 on; how many they are: none */
+/* The first doubtful order of the last task, counted from 0; the number of orders if none is doubtful */
 static int first_doubtful(const ks_task *task, const kspec_moments_result *out) {
     int orders = task->last - task->first + 1, k = 0;
     size_t at = out->count - (size_t)orders;
@@ -273,7 +270,7 @@ static int first_doubtful(const ks_task *task, const kspec_moments_result *out) 
     return k;
 }
 
-/* Exact again where it is doubtful, and one entry may be why: with that entry apart. */
+/* Repeats a doubtful exact task with one outlying entry split off, if such an entry may be the cause. */
 static kspec_status lower_rounding(job *j, const ks_task *task, const ks_run *run, kspec_moments_result *out,
                                    kspec_error *err) {
     int orders = task->last - task->first + 1;
@@ -285,13 +282,13 @@ static kspec_status lower_rounding(job *j, const ks_task *task, const ks_run *ru
     return st;
 }
 
-/* The orders of AUTO's exact from the first doubtful one on, again by what takes its place. */
+/* Recomputes AUTO's exact orders with the substitute method, from the first doubtful order on. */
 static kspec_status replace_doubtful(job *j, const ks_task *task, const ks_run *run,
                                      kspec_moments_result *out, kspec_error *err) {
     int orders = task->last - task->first + 1, k = first_doubtful(task, out);
     size_t at = out->count - (size_t)orders;
     if (k == orders) return KSPEC_OK;
-    if (task->first + k <= 2) j->second_by = 0; /* nor is m(2) fit for the participation ratio */
+    if (task->first + k <= 2) j->second_by = 0; /* nor can the participation ratio use m(2) */
     out->count = at + (size_t)k;
     out->permutations = task->instead_orders ? task->instead_orders : 1;
     if (j->tasks.transposed) out->side = KSPEC_SIDE_TRANSPOSED;
@@ -315,7 +312,7 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
     return ks_nomem(err, "the correlation of the estimates", ks_size(ks_size(count, each), sizeof(double)));
 }
 
-/* The GPU has room for the estimators; where that is too little for this, the processor does it. */
+/* The GPU is placed for the estimators; if its memory cannot hold these sums, the CPU computes them. */
 static kspec_status make_second(job *j, const ks_run *run, ks_measured *m, ks_second *s, kspec_error *err) {
     ks_run host = *run;
     host.device = NULL;
@@ -325,7 +322,7 @@ static kspec_status make_second(job *j, const ks_run *run, ks_measured *m, ks_se
     return ks_second_make(&host, m, j->o.splits, j->o.seed, s, &j->arena, err);
 }
 
-/* Centred over columns: that of the transposes, centred over rows. */
+/* The ratio of data centred over columns is the ratio of the transposes centred over rows. */
 static kspec_status ratio_of_transposes(job *j, const ks_measured *of, const ks_run *run, ks_second *s,
                                         kspec_error *err) {
     const ks_trials *t = &j->trials;
@@ -341,9 +338,9 @@ static kspec_status ratio_of_transposes(job *j, const ks_measured *of, const ks_
 }
 
 /*
- * The participation ratio does not depend on the estimators that are asked for. It is left out where only
- * m(1) is, where rows or columns are too few, and where m(1)^2 is not known without bias: of kernels centred
- * on both sides, of ragged trials centred over columns.
+ * The participation ratio does not depend on the requested estimators. It is omitted if only m(1) is
+ * requested, or if the data have too few rows or columns. It is also omitted if m(1)^2 has no unbiased
+ * estimate: for kernels centred on both sides, and for ragged trials centred over columns.
  */
 static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_error *err) {
     const int whole[2] = {j->share[0] == 0, j->share[1] == 0}, turned = j->o.center == KSPEC_CENTER_COLS;
@@ -393,7 +390,10 @@ static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments
     return st;
 }
 
-/* That whose error bar has the fewest degrees of freedom, of those known to differ from 0; never naive */
+/*
+ * Warns about the error bar with the fewest degrees of freedom, among estimates known to differ from 0 except
+ * naive.
+ */
 static void doubt_dominated(const job *j, kspec_moments_result *out) {
     const ks_labels of = {j->rows.count, j->cols.count, j->rows.of != NULL, j->cols.of != NULL, 0};
     size_t least = out->count;
@@ -427,14 +427,14 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         st = ks_mean_share(&j->run, &p, &j->source.halves, mean, &out->mean_share, err);
     if (st) return st;
 
-    double total = 0, done = 0; /* progress: a task's share is as long as its orders and repetitions */
+    double total = 0, done = 0; /* progress: each task counts its orders times its repetitions */
     size_t count = 0;
     for (int k = 0; k < j->tasks.count; k++) {
         const ks_task *t = &j->tasks.task[k];
         count += (size_t)(t->last - t->first + 1);
         total += t->last * fmax(1, t->permutations);
     }
-    total *= 1.05; /* the rest is the participation ratio's */
+    total *= 1.05; /* the remainder belongs to the participation ratio */
     if ((st = alloc_result(j, count, out, err))) return st;
     for (int k = 0; k < j->tasks.count && !st; k++) {
         const ks_task *t = &j->tasks.task[k];
@@ -447,7 +447,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         j->source.stands_out = NULL;
         if (!st && stands_out) st = lower_rounding(j, t, &part, out, err);
         if (!st && t->instead) st = replace_doubtful(j, t, &part, out, err);
-        /* each split draws orders of its own */
+        /* each split draws separate orders */
         int orders = t->permutations ? t->permutations * (int)ks_trials_splits(&j->trials, j->o.splits) : 1;
         if (t->method != KSPEC_ESTIMATOR_NAIVE && t->method != KSPEC_ESTIMATOR_EXACT)
             out->permutations = orders;
@@ -462,8 +462,8 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
 }
 
 /*
- * One attempt, with this placement. on_device: the trials are on its device; KS_RETRY_ON_HOST where
- * they are needed on the host, and nothing was done.
+ * One attempt with this placement. on_device: the trials are on its device. Returns KS_RETRY_ON_HOST, having
+ * done nothing, if the host needs the trials.
  */
 static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
                             ks_placement *placement, int on_device, kspec_moments_result **out,
@@ -477,7 +477,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
     j.source =
         (ks_source){.o = &j.o, .trials = &j.trials, .tasks = &j.tasks, .rows = &j.rows, .cols = &j.cols};
     if (!st) st = ks_where(placement, &j.source, ks_trials_splits(&j.trials, j.o.splits), err);
-    if (!st && on_device && !placement->device) st = KS_RETRY_ON_HOST; /* it is the processor's, after all */
+    if (!st && on_device && !placement->device) st = KS_RETRY_ON_HOST; /* the CPU runs it after all */
     j.run.device = placement->device;
     const int scaled = !st && on_device;
     if (scaled) st = ks_trials_device_scale(&j.run, &j.trials, err);
@@ -494,7 +494,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
     return st;
 }
 
-/* On the GPU where they are if that suits, else on copies in the host's memory */
+/* Runs on the trials in GPU memory if possible, otherwise on copies in host memory. */
 static kspec_status attempt_borrowed(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o,
                                      ks_placement *placement, kspec_moments_result **out, kspec_error *err) {
     if (placement->device && ks_trials_device_suit(ntrials, o)) {
@@ -511,7 +511,7 @@ static kspec_status attempt_borrowed(const kspec_matrix *phi, size_t ntrials, co
 }
 
 typedef struct {
-    const kspec_matrix *phi, *raw; /* raw: as it was given */
+    const kspec_matrix *phi, *raw; /* raw: the matrix as given */
     size_t ntrials;
     const kspec_moments_opts *o;
     kspec_moments_result *result;
@@ -522,7 +522,7 @@ static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error 
     kspec_status st = c->o->data_memory == KSPEC_MEMORY_DEVICE
                           ? attempt_borrowed(c->phi, c->ntrials, c->o, placement, &c->result, err)
                           : attempt(c->phi, c->ntrials, c->o, placement, 0, &c->result, err);
-    const int looks = c->o->data_memory != KSPEC_MEMORY_DEVICE; /* not at numbers that are on a GPU */
+    const int looks = c->o->data_memory != KSPEC_MEMORY_DEVICE; /* not at numbers in GPU memory */
     const ks_checked data = KS_CHECKED(c);
     if (st) return looks ? ks_check_blame(st, &data, err) : st;
     ks_placement_describe(placement, &c->result->device);
@@ -533,7 +533,7 @@ static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error 
     return looks ? ks_moments_check(c->result, c->phi, c->ntrials, err) : KSPEC_OK;
 }
 
-/* Columns divided by their standard deviations, rows in blocks */
+/* Divides columns by their standard deviations, and groups rows into blocks. */
 static kspec_status prepare(call *c, kspec_moments_opts *o, ks_arena *arena, kspec_error *err) {
     const char *what = o->standardize ? "standardize" : o->block ? "block" : NULL;
     if (!what) return KSPEC_OK;

@@ -8,18 +8,15 @@
 #include <math.h>
 
 /*
- * Budgets. A core does 1e10 to 4e10 multiply-adds a second, so AUTO spends a few seconds of one core on
- * exact, and times `effort` where more is wanted. Asked for by name, exact may take longer, and up to order
- * 4 as long as it takes.
+ * Budgets. A core does 1e10 to 4e10 multiply-adds per second, so AUTO spends a few seconds of one core on
+ * exact, multiplied by `effort`. If you ask for exact by name it may take longer, and up to order 4 its time
+ * is not limited.
  */
 static const double AUTO_WORK = 1e11, EXACT_WORK = 2e13;
 static const size_t AUTO_MEMORY = (size_t)4 << 30;
-enum { AUTO_THREADS = 16 }; /* of which memory is counted: more take hardly more */
+enum { AUTO_THREADS = 16 }; /* memory is counted up to here: more take hardly more */
 
-/*
- * Under AUTO, path is averaged over this many orders (docs/measurements/moments.md), or fewer to save
- * time.
- */
+/* Under AUTO, path averages over this many orders (docs/measurements/moments.md), or fewer to save time. */
 enum { AUTO_PERMUTATIONS = 8 };
 static const double AUTO_PATH_WORK = 2e11;
 
@@ -36,7 +33,7 @@ const char *kspec_estimator_name(kspec_estimator e) {
     return NULL;
 }
 
-/* The highest order that an estimator can do on this matrix, and what bounds it. */
+/* The highest order that an estimator can reach on this matrix, and the reason for this limit */
 static size_t limit(kspec_estimator e, kspec_sampled s, size_t P, size_t Q, const char **what) {
     int rows = e == KSPEC_ESTIMATOR_KV_ROW || (e >= KSPEC_ESTIMATOR_PATH && s != KSPEC_SAMPLED_COLS);
     int cols = e == KSPEC_ESTIMATOR_KV_COL || (e >= KSPEC_ESTIMATOR_PATH && s != KSPEC_SAMPLED_ROWS);
@@ -86,28 +83,28 @@ static kspec_status check(kspec_moments_opts *o, ks_exact_plan *exact, kspec_err
 
 static size_t memory_of(const kspec_moments_opts *o, const ks_tasks *tasks) {
     const ks_run run = {.team = o->team};
-    /* what does not fit the device goes through it (device/streamed.h) */
+    /* data too large for the device are streamed through it (device/streamed.h) */
     const size_t host = ks_team_memory(&run), device = tasks->device ? ks_device_available(tasks->device) : 0;
     return host > device ? host : device;
 }
 
-/* What path takes up to nmax, in one order, in units of AUTO_PATH_WORK */
+/* The work of path up to nmax, in one order, in units of AUTO_PATH_WORK */
 static double path_work(const kspec_moments_opts *o, const ks_tasks *tasks) {
     double P = (double)tasks->exact.P, Q = (double)tasks->exact.Q;
     return o->nmax * P * Q * (tasks->transposed ? Q : P) * (o->no_stderr ? 1 : 8);
 }
 
 /*
- * The highest order up to nmax at which exact stays within the budgets; 0 if there is none. Under AUTO it may
- * also take as long as path, which takes its place otherwise.
+ * The highest order up to nmax at which exact stays within the budgets; 0: no order does. Under AUTO, exact
+ * may also take as long as path, which would otherwise replace it.
  */
 static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, double repeats, int by_name,
                                int *order, kspec_error *err) {
     ks_exact_plan *exact = &tasks->exact;
     double auto_work = fmax(AUTO_WORK * o->effort, path_work(o, tasks) * repeats);
-    /* with one side complete Kong-Valiant would be used instead, which takes more memory, not less */
+    /* with one side complete, the alternative is Kong-Valiant, which takes more memory, not less */
     int all = by_name || o->sampled != KSPEC_SAMPLED_BOTH;
-    /* AUTO does the same at any number of ranks and threads */
+    /* AUTO makes the same choice for any number of ranks and threads */
     ks_exact_share(exact, all && !tasks->device ? o->team : NULL, all ? o->threads : AUTO_THREADS);
     size_t most_bytes = all ? memory_of(o, tasks) : AUTO_MEMORY;
     kspec_status decided = ks_team_decide(o->team, &most_bytes, sizeof most_bytes, err);
@@ -120,13 +117,13 @@ static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, dou
         if (st) return st;
         if (work * repeats <= most_work && bytes <= most_bytes) break;
     }
-    /* memory depends on a rank's threads too */
+    /* memory also depends on a rank's threads */
     return ks_team_decide(o->team, order, sizeof *order, err);
 }
 
 /*
- * naive and Kong-Valiant hold matrices as large as the square of a side: see naive.h and kv.h. On a GPU
- * ks_where() asks whether they fit.
+ * naive and Kong-Valiant hold matrices as large as the square of a side: see naive.h and kv.h. On a GPU,
+ * ks_where() checks that they fit.
  */
 static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, size_t P, size_t Q,
                                  kspec_error *err) {
@@ -140,7 +137,7 @@ static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, 
     } else {
         return KSPEC_OK;
     }
-    /* a team holds strips of the squares */
+    /* the ranks of a team each hold strips of the squares */
     const ks_run run = {.team = o->team};
     const size_t square = ks_backend_for(&run, P, Q)->room(&run, &(ks_room){.rows = side, .cols = side});
     size_t values = ks_size_add(ks_size(squares, square), ks_size(3, ks_size(P, Q)));
@@ -148,7 +145,7 @@ static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, 
                            kspec_estimator_name(t->label), P, Q);
 }
 
-/* How many random orders are asked for; 0: the given one. */
+/* The number of random orders requested; 0: the given order */
 static int random_orders(const kspec_moments_opts *o) { return o->permutations > 1 ? o->permutations : 0; }
 
 static void add(ks_tasks *tasks, kspec_estimator label, kspec_estimator method, int first, int last,
@@ -158,7 +155,8 @@ static void add(ks_tasks *tasks, kspec_estimator label, kspec_estimator method, 
 }
 
 /*
- * By itself, exact must do the order that was asked for; among others, or if none was asked for, what it can.
+ * If exact is the only estimator requested, it must reach the requested order. Otherwise it goes as far as it
+ * can.
  */
 static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t repeats, ks_tasks *tasks,
                               kspec_error *err) {
@@ -169,7 +167,7 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
     if (o->nmax > KS_EXACT_NMAX && must)
         return ks_fail(err, KSPEC_E_ARG, "exact: order %d exceeds %d; use path or auto above it", o->nmax,
                        KS_EXACT_NMAX);
-    /* AUTO without an order stays within its budget here, too, but for m(1) and m(2) */
+    /* AUTO without a requested order also stays within its budget, except for m(1) and m(2) */
     const int by_name = asked || o->estimators & KSPEC_ESTIMATOR_EXACT;
     kspec_status st = affordable(o, tasks, (double)repeats, by_name, &most, err);
     if (!st && !by_name && most < 2 && o->nmax >= 2) {
@@ -195,14 +193,14 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
 }
 
 int ks_auto_orders(const kspec_moments_opts *o, const ks_tasks *tasks, size_t repeats) {
-    /* several pairs are averaged anyway: each gets orders of its own, and fewer of them are needed */
+    /* several pairs are averaged anyway: each gets separate orders, and fewer of them are needed */
     double affordable_orders = AUTO_PATH_WORK * o->effort / path_work(o, tasks);
     double orders = fmin(AUTO_PERMUTATIONS, affordable_orders) / (double)repeats;
-    int several = repeats > 1 || orders >= 2; /* one order alone is the given one */
+    int several = repeats > 1 || orders >= 2; /* a single order is the given one */
     return o->permutations ? random_orders(o) : !several ? 0 : orders < 1 ? 1 : (int)orders;
 }
 
-/* exact as far as it goes and path above it, except those that are in the set by name. */
+/* Adds exact up to its limit and path above it, except methods that were requested by name. */
 static kspec_status add_auto(const kspec_moments_opts *o, size_t repeats, kspec_estimator path,
                              ks_tasks *tasks, kspec_error *err) {
     int most = 0, permutations = 0;
@@ -228,7 +226,7 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
     tasks->exact = (ks_exact_plan){.P = P, .Q = Q, .two = two, .threads = o->threads};
     kspec_status st = check(o, &tasks->exact, err);
     if (st) return st;
-    /* nothing stands in for exact where data are centred or from a finite population */
+    /* exact has no substitute for centred data or finite populations */
     unsigned by_exact = KSPEC_ESTIMATOR_EXACT | (ks_exact_weighted(&tasks->exact) ? KSPEC_ESTIMATOR_AUTO : 0);
     tasks->transposed = o->side == KSPEC_SIDE_TRANSPOSED || (o->side == KSPEC_SIDE_AUTO && P > Q);
     kspec_estimator path = o->sampled == KSPEC_SAMPLED_ROWS   ? KSPEC_ESTIMATOR_KV_ROW

@@ -1,18 +1,19 @@
-/* What to compute: the caller's set of estimators becomes a list of tasks, each one method up to an order. */
+/* Turns the caller's set of estimators into a list of tasks, each one method up to an order. */
 #pragma once
 
 #include "device/device.h"
 #include "exact/exact.h"
 
 typedef struct {
-    /* what the result calls it, and what is run: path with one side complete is Kong-Valiant */
+    /* the name in the result, and the method that runs: path with one side complete runs Kong-Valiant */
     kspec_estimator label, method;
-    /* the orders it reports; it computes 1 ... last */
+    /* the orders to report; the task computes 1 ... last */
     int first, last;
     /* random orders to average over; 0: the given order, once */
     int permutations;
     /*
-     * AUTO's exact: what takes its place where rounding spoils it, and in how many random orders; 0: nothing
+     * AUTO's exact: the method that replaces it if rounding spoils it, and its number of random orders; 0:
+     * none
      */
     kspec_estimator instead;
     int instead_orders;
@@ -25,27 +26,27 @@ typedef struct {
     int count;
     /* path runs on the transpose */
     int transposed;
-    /* an order that AUTO left out to stay within its budget, and nothing else gives; 0: none */
+    /* the order that AUTO omitted to stay within its budget and no other task gives; 0: none */
     int left_out;
-    /* exact is made by pairs of columns (pairs/pairs.h), up to order 2 */
+    /* exact computes by pairs of columns (pairs/pairs.h), up to order 2 */
     int pairs;
-    /* the GPU that was asked for by name, whose memory counts; NULL: none was */
+    /* the GPU requested by name, whose memory is the limit; NULL: no GPU requested */
     const ks_device *device;
     /* the plan of exact */
     ks_exact_plan exact;
 } ks_tasks;
 
 /*
- * Fills in the defaults of *o, checks every option against the P x Q matrix, and makes the list. repeats: how
- * many pairs of matrices the trials give; two: whether their members differ; device: as in ks_tasks. Call
- * ks_tasks_free() afterwards, also after a failure.
+ * Fills in the defaults of *o, checks every option against the P x Q matrix, and lists the tasks. repeats:
+ * the number of pairs of matrices that the trials give. two: whether the members of a pair differ. device: as
+ * in ks_tasks. Call ks_tasks_free() afterwards, also after a failure.
  */
 kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t repeats, int two,
                            const ks_device *device, ks_tasks *tasks, kspec_error *err);
 
 /*
- * The same where rows or columns come in G and H groups (fewer than P, or than Q), or where entries are
- * missing and the data are centred. Refuses what does not go with them.
+ * The same if rows or columns come in G and H groups (fewer than P, or than Q), or if entries of centred data
+ * are missing. Rejects options that cannot be combined with them.
  */
 kspec_status ks_tasks_make_grouped(kspec_moments_opts *o, size_t P, size_t Q, size_t G, size_t H,
                                    size_t repeats, ks_tasks *tasks, kspec_error *err);
@@ -55,10 +56,10 @@ kspec_status ks_tasks_make_holes(kspec_moments_opts *o, size_t P, size_t Q, ks_t
 /* Checks every option that does not depend on the matrix, and fills in its default; nmax = 0 stays. */
 kspec_status ks_tasks_check(kspec_moments_opts *o, kspec_error *err);
 
-/* Refuses what groups, or missing entries, do not go with: `what` names them. */
+/* Rejects options that cannot be combined with groups or missing entries; `what` names these. */
 kspec_status ks_tasks_check_mixture(const kspec_moments_opts *o, const char *what, kspec_error *err);
 
-/* How many random orders of rows and columns path takes under AUTO; 0: the given one */
+/* The number of random orders of rows and columns in path under AUTO; 0: the given order */
 int ks_auto_orders(const kspec_moments_opts *o, const ks_tasks *tasks, size_t repeats);
 
 void ks_tasks_free(ks_tasks *tasks);

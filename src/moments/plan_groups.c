@@ -1,4 +1,4 @@
-/* The tasks where rows or columns come in groups, or entries of centred data are missing. */
+/* Plans the tasks for rows or columns in groups, and for centred data with missing entries. */
 #include "base/center.h"
 #include "base/error.h"
 #include "moments/plan.h"

@@ -1,4 +1,4 @@
-/* What follows from the lists of second order: the participation ratio, its error bar and its rounding. */
+/* Computes the participation ratio, its error bar and its rounding from the second-order estimates. */
 #include "base/error.h"
 #include "moments/jackknife.h"
 #include "moments/second.h"
@@ -23,7 +23,7 @@ static double lost_of(const ks_second *s, int what, size_t k) {
     return k == 0 ? l->all : k <= s->P ? l->row : l->col;
 }
 
-/* Have all values logarithms that rounding leaves something of? */
+/* Do all values have logarithms that rounding has not destroyed? */
 static int all_positive(const ks_second *s) {
     const double digit = 10;
     for (size_t k = 0; k < 1 + s->P + s->Q; k++)
@@ -75,10 +75,10 @@ kspec_status ks_second_check(const ks_second *s, const char *what, kspec_error *
 }
 
 /*
- * The interval is that of the logarithm, on which scale the ratio is nearly symmetric. A kernel has no
- * negative eigenvalue, centred or not, of a population or of a finite one: sum of lambda^2 <= (sum of
- * lambda)^2, and noise that is independent in every entry adds to the trace alone. So the truth is at least
- * 1, and what lies below is cut off. The estimate itself may lie there.
+ * The interval is computed for the logarithm, because the ratio is nearly symmetric on that scale. A kernel
+ * has no negative eigenvalue, centred or not, for a finite population or an infinite one, so sum of lambda^2
+ * <= (sum of lambda)^2. Noise that is independent in every entry adds to the trace alone. So the truth is at
+ * least 1, and the interval is cut off there. The estimate itself may be smaller than 1.
  */
 kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err) {
     const double skew_of_both = 0.5; /* numerator and denominator */
@@ -95,7 +95,7 @@ kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena 
     ks_spread spread = {0};
     ks_spread_add_sample(&spread, logs + 1, s->P, s->rows, s->share[0], ks_second_excess(s, logs));
     ks_spread_add(&spread, logs + 1 + s->P, s->Q, s->share[1], logs[0]);
-    if (!isfinite(spread.variance)) return KSPEC_OK; /* leaving one out leaves nothing */
+    if (!isfinite(spread.variance)) return KSPEC_OK; /* leaving one out leaves no data */
     ks_spread_ends(&spread, skew_of_both, ends);
     const double wider = spread.variance > 0 ? 1 + error / sqrt(spread.variance) : 1;
     ends[0] = wider * ends[0] - lost - bias, ends[1] = wider * ends[1] + lost + bias;

@@ -1,7 +1,8 @@
 /*
- * m(n)/m(1)^n. The ratio r of unbiased estimates is itself biased, to first order by terms of 1/P and 1/Q
- * that the two-way jackknife removes: r - sum over both sides of (N-1) (mean of r_{-i} - r). Dividing the
- * matrix by its root mean square first gives r, bias and all (docs/explanation/error-bars.md).
+ * Computes m(n)/m(1)^n. The ratio r of unbiased estimates is itself biased, to first order by terms of 1/P
+ * and 1/Q. The two-way jackknife removes these: r - sum over both sides of (N-1) (mean of r_{-i} - r).
+ * Dividing the matrix by its root mean square first would give r with its bias
+ * (docs/explanation/error-bars.md).
  */
 #include "moments/scale_free.h"
 

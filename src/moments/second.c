@@ -137,11 +137,11 @@ enum { BAND = 32 };
 typedef struct {
     const double *X;
     size_t P, Q;
-    /* per worker a band of the Gram matrix; per chunk its part of the trace and of the sum of squares */
+    /* per worker a band of the Gram matrix; per chunk its contribution to the trace and the sum of squares */
     double **band, *trace, *square;
 } own_job;
 
-/* Rows of the smaller of X X^T and X^T X, from the diagonal on */
+/* Rows of the smaller of X X^T and X^T X, starting at the diagonal */
 static kspec_status own_band(void *ctx, size_t chunk, const ks_worker *worker) {
     const own_job *j = ctx;
     int rows = j->P <= j->Q;
@@ -163,11 +163,11 @@ static void set_ratio(double trace, double square, ks_second *s) {
     s->naive = square > 0 ? trace * trace / square : NAN;
 }
 
-/* The sum of eigenvalues and of their squares, in bands of the Gram matrix, which is never held whole */
+/* Sums the eigenvalues and their squares in bands of the Gram matrix, which is never held whole. */
 static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, size_t Q, ks_second *s,
                                 kspec_error *err) {
     double trace = 0, square = 0;
-    if (run->device) { /* which has the memory for it, or else the processor does it in bands */
+    if (run->device) { /* fails if it lacks memory; the CPU then works in bands */
         kspec_status on_device = ks_gram_sums_device(run, X, P, Q, &trace, &square, err);
         if (!on_device) set_ratio(trace, square, s);
         if (on_device != KSPEC_E_NOMEM || ks_device_has(run->device, X)) return on_device;
@@ -193,7 +193,7 @@ static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, si
     return st;
 }
 
-/* The same of two trials that are on the device */
+/* The same for two trials on the device */
 static kspec_status naive_on_device(const ks_run *run, const ks_measured *m, ks_second *s, kspec_error *err) {
     ks_mat *mean = NULL;
     kspec_status st = ks_trials_device_mean(run, &m->trials, &mean, err);
@@ -223,7 +223,7 @@ static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, k
 
 /* ---- without bias ---- */
 
-/* What rounding may have done to them */
+/* Bounds the rounding error of these estimates. */
 static void lose(const ks_sums *sums, size_t rows_of, int centered, const double population[2], double weight,
                  ks_second *s) {
     const double n = (double)rows_of, Q = (double)s->Q, e = weight * ks_sums_epsilon(rows_of);
@@ -302,7 +302,7 @@ static double size_of(const ks_pair *p) {
     return size;
 }
 
-/* A centred estimate has terms of 2, 3 and 4 groups, 13 times as large as the first where there are 4. */
+/* A centred estimate has terms of 2, 3 and 4 groups; four make the total 13 times the first term. */
 static void lose_pairs(const ks_measured *m, const ks_pair *p, double weight, double cycles, ks_second *s) {
     double row_fewest, col_fewest;
     const double terms = ks_centred(m->trials.center) ? 13 : 4,
@@ -319,7 +319,7 @@ static void lose_pairs(const ks_measured *m, const ks_pair *p, double weight, do
     }
 }
 
-/* The same of groups or missing entries */
+/* The same with groups or missing entries */
 static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_pair *p, double weight,
                               ks_second *s, kspec_error *err) {
     size_t count = 1 + s->P + s->Q;
@@ -382,7 +382,7 @@ kspec_status ks_standard_orders(const ks_measured *m, int orders, const double *
     return st;
 }
 
-/* The lists without each row, where standard deviations are without it, too; `moment`: m(2) as well */
+/* Removes each left-out row from the standard deviations as well; `moment`: also corrects m(2) */
 static kspec_status restandardize(const ks_measured *m, ks_second *s, int moment, kspec_error *err) {
     const ks_trials *t = &m->trials;
     const size_t P = s->P;
@@ -393,7 +393,7 @@ static kspec_status restandardize(const ks_measured *m, ks_second *s, int moment
     return ks_standard_left_out(t->phi, t->count, t->row_trials, &m->rows, list, moment ? 3 : 1, err);
 }
 
-/* Once more in twice the digits, where the digits of doubles may not suffice */
+/* Repeats the computation with twice the digits if the digits of doubles may not suffice. */
 static kspec_status again(const ks_run *run, const ks_measured *m, int splits, uint64_t seed, ks_second *s,
                           kspec_error *err) {
     const size_t count = m->whole ? 1 : 1 + s->P + s->Q;
@@ -403,7 +403,7 @@ static kspec_status again(const ks_run *run, const ks_measured *m, int splits, u
     if (ks_lost_matters(s->square, s->P, count, &s->lost[1]) ||
         ks_lost_matters(s->moment, s->P, count, &s->lost[2]))
         st = ks_second_careful(&quiet, m, splits, seed, s, &made, err);
-    /* m(2) / m(1)^2 is at most 1: next to that it is 0 */
+    /* m(2) / m(1)^2 is at most 1, so this m(2) counts as 0 */
     if (!st && fabs(s->moment[0]) <= s->lost[2].all && s->lost[2].all <= KS_RATIO_NOTHING * s->square[0])
         s->moment[0] = 0;
     return st;
@@ -412,7 +412,7 @@ static kspec_status again(const ks_run *run, const ks_measured *m, int splits, u
 kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint64_t seed, ks_second *s,
                             ks_arena *arena, kspec_error *err) {
     size_t repeats = ks_trials_splits(&m->trials, splits);
-    const double own = dependent(m) || m->trials.count > 1 ? 0.2 : 0; /* else the sums have it */
+    const double own = dependent(m) || m->trials.count > 1 ? 0.2 : 0; /* otherwise the sums contain it */
     ks_run first = ks_run_part(run, 0, own);
     kspec_status st = open_lists(m, s, arena, err);
     if (!st && own > 0 && !m->ratio_unused) st = set_naive(&first, m, s, err);
@@ -428,8 +428,8 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
 }
 
 /*
- * The square of the trace, not centred: with t = a b, entry by entry, and its sums u_i over rows, v_k over
- * columns and S over all, that over pairs of different rows and different columns is
+ * The square of the trace, not centred. Let t = a b, entry by entry, with sums u_i over rows, v_k over
+ * columns and S over all. Over pairs of different rows and different columns, the square is
  *     S^2 - sum u^2 - sum v^2 + sum t^2.
  * In a population of N the two rows are the same one in N of N^2 cases; likewise the columns.
  */
@@ -437,7 +437,7 @@ typedef struct {
     double S, u2, v2, t2;
 } squares;
 
-/* The part of a pair's weight that one of n (n-1) pairs of a sample has, and one of its n rows by itself */
+/* The weight of each of the n (n-1) pairs of a sample, and the weight of each of its n single rows */
 typedef struct {
     double different, same;
 } pair_weights;
@@ -462,8 +462,8 @@ static kspec_status sum_of(const ks_run *run, const ks_pair *p, int power, const
 }
 
 /*
- * Adds the estimates of one split to `out`, those without a row or a column only where `loo` is set. *sums
- * are those of the split; v has room for 3 Q numbers, crossed for 3 P.
+ * Adds the estimates of one split to `out`, and the leave-one-out estimates only where `loo` is set. *sums:
+ * the sums of the split; v: room for 3 Q numbers; crossed: room for 3 P.
  */
 static kspec_status add_squares(const ks_run *run, const ks_pair *p, const double population[2], int loo,
                                 double *v, double *crossed, double weight, double *out, squares *sums,
@@ -500,10 +500,10 @@ static kspec_status add_squares(const ks_run *run, const ks_pair *p, const doubl
 }
 
 /*
- * The matrix's own ratio from the estimate of m(2), without its Gram matrix G: of one trial, t = x^2, and
+ * The matrix's own ratio from the estimate of m(2), without its Gram matrix G. For one trial, t = x^2, and
  *     P (P-1) Q (Q-1) m(2) = sum over i != j, k != l of x_ik x_jk x_jl x_il
  *                          = |G|^2 - sum u^2 - sum v^2 + sum t^2.
- * |G|^2 is no smaller than any of the others.
+ * None of the other terms exceeds |G|^2.
  */
 static double naive_of_moment(const squares *q, double P, double Q, double moment) {
     double square = P * (P - 1) * Q * (Q - 1) * moment + q->u2 + q->v2 - q->t2;

@@ -1,4 +1,4 @@
-/* Columns divided by their standard deviations, which are estimates as well. */
+/* Divides columns by their standard deviations, and allows for the errors of these estimates. */
 #include "moments/prepare.h"
 
 #include "base/error.h"
@@ -11,7 +11,7 @@ static int is_seen(const size_t *row_trials, size_t t, size_t i) { return !row_t
 
 /* The sum of squares of column j about each trial's mean, and its degrees of freedom */
 typedef struct {
-    double unit; /* entries are multiplied by it first, so that squares stay finite */
+    double unit; /* multiplies the entries first, so that squares stay finite */
     double squares, degrees;
 } spread;
 
@@ -45,7 +45,7 @@ static int have_one_shape(const kspec_matrix *phi, size_t ntrials) {
 kspec_status ks_standardize(const kspec_matrix **phi, size_t ntrials, const size_t *row_trials,
                             ks_arena *arena, kspec_error *err) {
     const kspec_matrix *from = *phi;
-    if (!from || !have_one_shape(from, ntrials)) return KSPEC_OK; /* which is refused later */
+    if (!from || !have_one_shape(from, ntrials)) return KSPEC_OK; /* a later check rejects it */
     const size_t P = from->rows, Q = from->cols, each = ks_size(P, Q);
     kspec_matrix *to = ks_arena_alloc(arena, ntrials, sizeof *to);
     double *x = ks_arena_alloc(arena, ks_size(ntrials, each), sizeof *x);
@@ -53,7 +53,7 @@ kspec_status ks_standardize(const kspec_matrix **phi, size_t ntrials, const size
     for (size_t t = 0; t < ntrials; t++) to[t] = ks_matrix_of(x + t * each, P, Q);
     for (size_t j = 0; j < Q; j++) {
         const spread s = spread_of(from, ntrials, row_trials, j);
-        /* what varies by rounding alone is constant */
+        /* a column that varies only by rounding is constant */
         const double sd = sqrt(s.squares / s.degrees);
         const int varies = sd > 4 * DBL_EPSILON && isfinite(sd);
         for (size_t t = 0; t < ntrials; t++)
@@ -68,7 +68,7 @@ kspec_status ks_standardize(const kspec_matrix **phi, size_t ntrials, const size
 
 /* ---- standard deviations without some rows ---- */
 
-/* Of one column: by trial its mean and count; its spread */
+/* For one column: its mean and count by trial; its spread */
 static double change_without(const kspec_matrix *phi, size_t ntrials, const size_t *row_trials, size_t j,
                              const ks_groups *rows, size_t g, const double *mean, const double *count,
                              const spread *all) {

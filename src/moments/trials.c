@@ -48,14 +48,14 @@ static kspec_status largest(const ks_trials *t, double *max, kspec_error *err) {
 
 /* ---- the scale ---- */
 
-/* Rows that are looked through at a time: about this many entries */
+/* Rows are scanned in pieces of about this many entries. */
 enum { SCAN = 1 << 20 };
 
 typedef struct {
     const ks_trials *t;
     size_t rows; /* of a chunk */
     double unit;
-    /* by chunk: the largest |entry|, the sum of squares in units of 1/unit, and how many entries there are */
+    /* by chunk: the largest |entry|, the sum of squares in units of 1/unit, and the number of entries */
     double *max, *square, *entries;
 } scan;
 
@@ -83,7 +83,7 @@ static kspec_status scan_chunk(void *ctx, size_t chunk, const ks_worker *worker)
     return KSPEC_OK;
 }
 
-/* A team shares it out. All of them say where the first entry is that is not finite. */
+/* Ranks divide the scan among themselves. Every rank reports the first entry that is not finite. */
 static kspec_status scan_all(const ks_run *run, scan *s, size_t chunks, kspec_error *err) {
     const ks_share shares[] = {{s->max, sizeof *s->max, chunks, 1},
                                {s->square, sizeof *s->square, chunks, 1},
@@ -94,8 +94,8 @@ static kspec_status scan_all(const ks_run *run, scan *s, size_t chunks, kspec_er
 }
 
 /*
- * The largest |entry| and the root mean square; fails at the first entry that is not finite. Where squares
- * would over- or underflow they are summed again in units of a power of two near the largest.
+ * The largest |entry| and the root mean square; fails at the first entry that is not finite. If squares would
+ * overflow or underflow, they are summed again in units of a power of two near the largest entry.
  */
 static kspec_status measure(const ks_run *run, const ks_trials *t, double *max, double *rms,
                             kspec_error *err) {
@@ -183,14 +183,14 @@ kspec_status ks_trials_scale_by(const ks_run *run, ks_trials *t, int nmax, kspec
     double mantissa = frexp(rms, &e);
     if (t->normalize) {
         t->normal_exponent = e;
-        t->factor = 1 / mantissa; /* what the power of two leaves */
+        t->factor = 1 / mantissa; /* the factor that remains after the power of two */
     } else if (abs(2 * nmax * e) > 100) {
-        t->exponent = e; /* otherwise m(nmax) is near enough to 1, and the data can be used where they are */
+        t->exponent = e; /* otherwise m(nmax) is close enough to 1, and the data need no scaled copy */
     }
     return KSPEC_OK;
 }
 
-/* Row i of trial k, scaled, added to out times weight. */
+/* out += weight * (row i of trial k, scaled) */
 static void add_row(const ks_trials *t, size_t k, size_t i, double weight, double *out) {
     const kspec_matrix *m = &t->phi[k];
     int e = -(t->normalize ? t->normal_exponent : t->exponent);
@@ -201,7 +201,7 @@ static void add_row(const ks_trials *t, size_t k, size_t i, double weight, doubl
         for (size_t j = 0; j < t->Q; j++) out[j] += f * ldexp(ks_at(m, i, j), e);
 }
 
-/* The same for trials that may miss entries; seen[j] counts those that do not */
+/* The same for trials with missing entries; seen[j] counts the entries that are not missing */
 static void add_seen(const ks_trials *t, size_t k, size_t i, double *out, double *seen) {
     const kspec_matrix *m = &t->phi[k];
     int e = -(t->normalize ? t->normal_exponent : t->exponent);
@@ -213,13 +213,13 @@ static void add_seen(const ks_trials *t, size_t k, size_t i, double *out, double
     }
 }
 
-/* Sums and counts become means, and 1 where there is one */
+/* Turns sums and counts into means, and positive counts into 1. */
 static void mean_of_seen(double *x, double *seen, size_t n) {
     for (size_t j = 0; j < n; j++)
         if (seen[j] > 0) x[j] /= seen[j], seen[j] = 1;
 }
 
-/* The same as below, of entries that are seen; the others stay 0 */
+/* Subtracts column means of the entries that are seen, as below; missing entries stay 0. */
 static void subtract_seen_means(double *X, const double *seen, double *mean, size_t P, size_t Q) {
     for (size_t j = 0; j < Q; j++) {
         double sum = 0, n = 0;
@@ -231,8 +231,9 @@ static void subtract_seen_means(double *X, const double *seen, double *mean, siz
 }
 
 /*
- * Means are those of the differences from a line's first entry: a constant line becomes exactly zero, where
- * the rounding of its mean would count as a dimension, and a large mean costs no digits of a small variation.
+ * Means are computed from the differences to a line's first entry. A constant line then becomes exactly zero;
+ * otherwise the rounding of its mean would count as a dimension. A large mean also costs no digits of a small
+ * variation.
  */
 static void subtract_column_means(double *X, double *mean, size_t P, size_t Q) {
     memset(mean, 0, Q * sizeof *mean);
@@ -255,7 +256,7 @@ static void centre(const ks_trials *t, double *X, double *mean) {
     if (ks_cols_centred(t->center)) subtract_row_means(X, t->P, t->Q);
 }
 
-/* One trial in place, where nothing needs doing to it */
+/* One trial in place, if the data need no change */
 static const double *as_it_is(const ks_trials *t, size_t k) {
     const kspec_matrix *m = &t->phi[k];
     if (t->on_device) return t->held[k] ? ks_mat_address(t->held[k]) : m->data;
@@ -279,7 +280,7 @@ kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, 
     return arena->failed ? ks_nomem(err, "a copy of the matrix", arena->failed) : KSPEC_OK;
 }
 
-/* The pair where entries are missing: the same split, means over what is seen */
+/* The pair with missing entries: the same split, means over the entries that are seen */
 static void split_seen(const ks_trials *t, ks_halves *h, ks_pair *p) {
     const size_t Q = t->Q, half = t->split ? t->count / 2 : 1;
     double *x[2] = {h->a, h->b}, *seen[2] = {h->seen_a, h->seen_b};
@@ -354,7 +355,7 @@ kspec_status ks_pair_transpose(const ks_pair *p, ks_pair *t, ks_arena *arena, ks
     return KSPEC_OK;
 }
 
-/* The same of what is seen: each mean has its own number of entries. */
+/* The same with missing entries: each mean has a separate count of entries. */
 static double seen_mean_share(const ks_pair *p, const ks_halves *h) {
     double total = 0, entries = 0, share = 0, cols = 0;
     for (size_t a = 0; a < p->Q; a++) {

@@ -1,6 +1,6 @@
 /*
- * From the trials that the caller gave to the pair of matrices that the estimators take: scaling,
- * normalising, centring, and splitting trials into halves.
+ * Turns the caller's trials into the pair of matrices that the estimators take: scales, normalises and
+ * centres them, and splits them into halves.
  */
 #pragma once
 
@@ -16,72 +16,69 @@ typedef struct {
     const size_t *row_trials;
     kspec_center center;
     int normalize;
-    /* centred, but by an estimator that is to have the means: one of groups that differ in size */
+    /* the estimator centres the data and needs their means, because its groups differ in size */
     int keep_means;
-    /* NaN is a missing entry; set to 0 by ks_trials_missing() where there is none */
+    /* NaN is a missing entry; ks_trials_missing() sets this to 0 if no entry is missing */
     int pairwise;
     /*
-     * one or two trials are on the run's device, dense by rows or by columns (moments/trials_device.h); those
-     * that need scaling or turning are held on it as copies
+     * one or two trials are on the run's device, dense by rows or by columns (moments/trials_device.h).
+     * Trials that need scaling or turning are copied on the device
      */
     int on_device;
     ks_mat *held[2];
-    /*
-     * set by ks_trials_init(): halves are drawn at random, since there are more than two trials, or ragged
-     * ones
-     */
+    /* set by ks_trials_init(): halves are drawn at random, because trials are ragged or more than two */
     int split;
     /*
-     * set by ks_trials_scale(): Phi is divided by 2^exponent, and the result multiplied back; when
+     * set by ks_trials_scale(): Phi is divided by 2^exponent, and the result is multiplied back. When
      * normalising, Phi is divided by 2^normal_exponent and multiplied by factor
      */
     int exponent, normal_exponent;
     double factor;
 } ks_trials;
 
-/* Views of the transposes of all trials, in the arena; NULL: no memory */
+/* Views of the transposes of all trials, in the arena; NULL: out of memory */
 kspec_matrix *ks_trials_turned(const kspec_matrix *phi, size_t count, ks_arena *arena);
 
-/* As the options have them; ks_trials_init() is still to be called. */
+/* The trials with these options; call ks_trials_init() next. */
 ks_trials ks_trials_of(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how);
 
-/* Checks the shapes and the ragged counts; counts that are all the same are not ragged. */
+/* Checks the shapes and the ragged counts; equal counts are not ragged. */
 kspec_status ks_trials_init(ks_trials *t, kspec_error *err);
 
-/* Where t->pairwise is set: how many entries are missing, and that none of them is infinite, nor all are. */
+/* If t->pairwise is set, counts missing entries; fails if one is infinite or all are missing. */
 kspec_status ks_trials_missing(ks_trials *t, size_t *missing, kspec_error *err);
 
 /* Checks that all entries are finite (or missing), and chooses the scale for orders up to nmax. */
 kspec_status ks_trials_scale(ks_trials *t, int nmax, kspec_error *err);
-/* By all threads of the run, or on its device. */
+/* The same, using all threads of the run or its device. */
 kspec_status ks_trials_scale_by(const ks_run *run, ks_trials *t, int nmax, kspec_error *err);
 
-/* How many splits there are: `splits` where trials are split at random, otherwise 1. */
+/* The number of splits: `splits` if trials are split at random, otherwise 1 */
 size_t ks_trials_splits(const ks_trials *t, int splits);
 
-/* Room for one pair. A trial that can be used where it is takes none. */
+/* Room for one pair. A trial that needs no change takes no room. */
 typedef struct {
     double *a, *b, *mean;
     size_t *order;
-    /* pairwise: 1 where a and b are seen, 0 elsewhere; the same where a = b. Otherwise NULL */
+    /* pairwise: 1 where a and b are seen, 0 elsewhere; the same pointer if a = b. Otherwise NULL */
     double *seen_a, *seen_b;
 } ks_halves;
 kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, kspec_error *err);
 
 /*
- * Pair number r. With one trial A = B; with two, A is the first and B the second; with more, the trials are
- * split at random into halves whose means are A and B (both orders are unbiased). All rows have the same
- * split: if each row had its own, a trial would be in A for one row and in B for another, and noise that is
- * common to a column in that trial would not cancel. Ragged rows need splits of their own; their repeats are
- * separate occasions. Pairwise, a missing entry is 0, and the mean of a half is over the trials in which the
- * entry is seen.
+ * Pair number r. With one trial, A = B. With two, A is the first and B the second. With more, the trials are
+ * split at random into halves whose means are A and B (both orders are unbiased). All rows share the same
+ * split: with a different split for each row, a trial would be in A for one row and in B for another, and
+ * noise common to a column in that trial would not cancel. Ragged rows need separate splits; their repeats
+ * are separate occasions. Pairwise, a missing entry is 0, and the mean of a half is over the trials in which
+ * the entry is seen.
  */
 void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, ks_pair *p);
 
 /*
- * What centring takes away: sum_a (E Phi_a)^2 over sum_a E Phi_a^2. The square of the expectation is the
- * mean of Phi_ia Phi_ja over i != j, which does not count the column's own variance. sum: 3 Q numbers of
- * scratch. NaN where it is not known.
+ * The fraction that centring removes: sum_a (E Phi_a)^2 over sum_a E Phi_a^2. The square of the expectation
+ * is the mean of Phi_ia Phi_ja over i != j, which excludes the column's own variance. sum: scratch of 3 Q
+ * numbers. NaN if unknown.
  */
 kspec_status ks_mean_share(const ks_run *run, const ks_pair *p, const ks_halves *h, double *sum,
                            double *share, kspec_error *err);

@@ -22,7 +22,7 @@ static kspec_status copy(const ks_run *run, const kspec_matrix *m, double alpha,
     return st ? st : ks_borrowed_pack(run, m, alpha, *out, err);
 }
 
-/* square[i]: sums of squares that make up that of all entries; which are in which row does not matter */
+/* square[i]: partial sums whose total is the sum of squares of all entries; their order is arbitrary */
 static kspec_status squares(const ks_run *run, const kspec_matrix *m, double *square, kspec_error *err) {
     ks_mat *packed = NULL;
     kspec_status st =
@@ -51,14 +51,14 @@ kspec_status ks_trials_device_measure(const ks_run *run, ks_trials *t, double *r
     return KS_RETRY_ON_HOST;
 }
 
-/* Takes a row of numbers from every row of X. */
+/* Subtracts one row of numbers from every row of X. */
 static kspec_status take_row(const ks_run *run, const ks_trials *t, ks_mat *X, const double *row,
                              kspec_error *err) {
     const ks_mat_expression e = {.m = t->P, .n = t->Q, .alpha = -1, .col = row};
     return ks_backend_of(run)->expression(run, &e, KS_TILE_ADD, X, NULL, err);
 }
 
-/* X less the mean of each column, as differences from its first entry: as trials.c does it */
+/* Subtracts the mean of each column, computed from differences to its first entry as in trials.c. */
 static kspec_status centre(const ks_run *run, const ks_trials *t, ks_mat *X, kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);
     ks_arena arena = {0};

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Multiply-adds of one task, on the processor */
+/* Multiply-adds of one task on the CPU */
 static kspec_status work_of(const ks_source *s, const ks_task *t, double *work, size_t *bytes,
                             kspec_error *err) {
     const size_t P = s->trials->P, Q = s->trials->Q, n = (size_t)t->last;
@@ -34,7 +34,7 @@ static kspec_status work_of(const ks_source *s, const ks_task *t, double *work, 
     }
 }
 
-/* What of this task a GPU cannot do; NULL: nothing */
+/* The reason why a GPU cannot run this task, or NULL */
 static const char *refusal(const ks_source *s, const ks_task *t) {
     if (s->rows->of || s->cols->of) return "groups of rows or columns";
     if (s->o->scheme == KSPEC_TRIALS_ASSIGNMENT) return "assignment scheme";
@@ -42,7 +42,7 @@ static const char *refusal(const ks_source *s, const ks_task *t) {
     return NULL;
 }
 
-/* The same of path, whose orders are the plugin's to say, and its memory */
+/* The same for path, where the plugin limits the orders and the memory */
 static const char *path_refusal(const ks_placement *placement, const ks_source *s, const ks_task *t,
                                 size_t *bytes) {
     const size_t P = s->trials->P, Q = s->trials->Q;
@@ -64,7 +64,7 @@ static const char *path_refusal(const ks_placement *placement, const ks_source *
 kspec_status ks_where(ks_placement *placement, const ks_source *s, size_t repeats, kspec_error *err) {
     const size_t matrix = ks_size(ks_size(s->trials->P, s->trials->Q), sizeof(double));
     const char *refused = NULL;
-    int moved = 0; /* the data, or their transposes, are needed on the device whole */
+    int moved = 0; /* the device needs the data, or their transposes, whole */
     double total = 0, work;
     size_t most = 0, whole = 0, bytes;
     if (placement->want == KSPEC_DEVICE_CPU || placement->unusable) return KSPEC_OK;
@@ -85,7 +85,7 @@ kspec_status ks_where(ks_placement *placement, const ks_source *s, size_t repeat
         if (bytes > whole) whole = bytes;
     }
     if (refused) return ks_placement_refuse(placement, refused, err);
-    /* the trials, and their transposes where a task takes those */
+    /* the trials, and their transposes if a task uses them */
     const size_t data = ks_size(s->trials->count > 1 ? 4 : 2, matrix),
                  room = ks_device_available(placement->device);
     const size_t all = ks_size_add(most > whole ? most : whole, data);
