@@ -12,8 +12,8 @@
 #include <math.h>
 
 /*
- * G = M M^T/(rows cols), or M^T M/(...), whichever is smaller; s: its eigenvalues; the rows of Z: the
- * eigenvectors of the last `top`, in increasing order. Z is G itself where it is NULL.
+ * G = M M^T/(rows cols), or M^T M/(...), whichever is smaller. s: its eigenvalues. The rows of Z: the
+ * eigenvectors of the last `top` eigenvalues, in increasing order. If Z is NULL, G receives them.
  */
 static kspec_status eigenpairs(const ks_run *run, size_t P, size_t Q, double share, const double *M,
                                double *G, double *s, size_t top, double *Z, kspec_error *err) {
@@ -23,7 +23,7 @@ static kspec_status eigenpairs(const ks_run *run, size_t P, size_t Q, double sha
     return Z ? ks_syev_top(n, G, n, s, top, Z, err) : ks_syevd(1, n, G, n, s, err);
 }
 
-/* Squares of the leading singular vectors. Those of Z (top rows) stand in increasing order. */
+/* Squares of the leading singular vectors. Z (top rows) holds them in increasing order. */
 static kspec_status leverages(const ks_run *run, ks_decomposed *x, const double *M, size_t top,
                               const double *Z, double *U2, double *V2, kspec_error *err) {
     const ks_decomposition *d = &x->d;
@@ -41,7 +41,7 @@ static kspec_status leverages(const ks_run *run, ks_decomposed *x, const double 
     return st;
 }
 
-/* How many eigenvalues are more than rounding, and whether a rank is seen: a fall of four decades at once. */
+/* Counts eigenvalues above rounding. A fall of four decades in one step shows a low rank. */
 static void count_rank(ks_decomposed *x, size_t possible) {
     const double *s = x->all;
     size_t n = 0;
@@ -51,7 +51,7 @@ static void count_rank(ks_decomposed *x, size_t possible) {
     x->low_rank = (double)n <= 0.9 * (double)possible && s[n - 1] > 1e4 * next && s[n - 1] > 1e-7 * s[0];
 }
 
-/* mean: Q of scratch. A mean square over P rows has the variance of the squares over P - 1. */
+/* mean: scratch of Q. A mean square over P rows has the variance of the squares divided by P - 1. */
 static double uneven(size_t P, size_t Q, const double *M, double *mean) {
     const double p = (double)P, q = (double)Q;
     double all = 0, squares = 0, fourth = 0, own = 0;
@@ -80,7 +80,7 @@ static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_momen
     kspec_status st = ks_noise_of_trials(t, arena, &x->noise, err);
     if (st) return st;
     ks_trials_mean(t, mean, M);
-    /* centring takes one degree of freedom from a side */
+    /* centring costs one degree of freedom per centred side */
     int rows_off = ks_rows_centred(t->center), cols_off = ks_cols_centred(t->center);
     double rows = (double)(P - (size_t)rows_off), cols = (double)(Q - (size_t)cols_off),
            entries = rows * cols;
@@ -121,8 +121,8 @@ kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntr
     kspec_status st = ks_trials_init(&t, err);
     if (!st) st = ks_trials_scale(&t, 2, err);
     /*
-     * M, both kinds of singular vectors, the Gram matrix, and the eigenproblem's workspace or, where not all
-     * vectors are taken, those of the Gram matrix
+     * M, both kinds of singular vectors, the Gram matrix, and the eigenproblem's workspace. If only some
+     * vectors are computed, the Gram matrix's leading eigenvectors replace the workspace
      */
     size_t top = n < most ? n : most, square = ks_size(n, n);
     size_t beside = top < n ? ks_size(top, n) : ks_size(3, square),

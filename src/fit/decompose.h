@@ -8,30 +8,30 @@
 
 typedef struct {
     ks_decomposition d;
-    /* An eigenvalue of d times unit, times 2^exponent, is one of the operator. */
+    /* (eigenvalue of d) times `unit` times 2^exponent is an eigenvalue of the operator */
     double unit;
     int exponent;
     /* All min(P,Q) eigenvalues of M M^T/(PQ), decreasing, in the units of d; d.s has those above rounding. */
     size_t all_count;
     double *all;
-    /* The noise in an entry of M, from the differences of trials */
+    /* The noise in an entry of M, estimated from differences of trials */
     ks_noise noise;
     /*
-     * The relative variance of the columns' mean squares (of the mean of the trials), less what so few rows
-     * make of it
+     * The relative variance of the columns' mean squares (of the mean of the trials), minus the variance that
+     * sampling so few rows causes
      */
     double uneven;
-    /* The matrix is of lower rank than its sides, beyond doubt. */
+    /* 1: the rank is clearly lower than both sides. */
     int low_rank;
 } ks_decomposed;
 
-/* Up to this order all singular vectors are taken; beyond it the first so many. */
+/* Up to this order all singular vectors are computed; beyond it only this many leading ones. */
 enum { KS_VECTORS_MAX = 4096 };
 
 /*
- * Of M, the mean of the trials, centred or normalised as `how` says; the trials have been checked by
- * kspec_moments(). At most `most` singular vectors, but all singular values. Everything is held by the arena.
- * KSPEC_E_DATA for a matrix of zeros.
+ * Decomposes M, the mean of the trials, centred or normalised as `how` says. kspec_moments() has already
+ * checked the trials. Computes at most `most` singular vectors, but all singular values. The arena holds the
+ * result. Returns KSPEC_E_DATA for a matrix of zeros.
  */
 kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntrials,
                           const kspec_moments_opts *how, size_t most, ks_arena *arena, ks_decomposed *out,

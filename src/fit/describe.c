@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * All but the exponent are positive, and are described by their logarithm. Each function below returns that
- * (or the exponent) and, where g is given, its derivatives by log lambda.
+ * Every quantity except the exponent is positive, and is described by its logarithm. Each function below
+ * returns the logarithm (or the exponent) and, if g is given, its derivatives with respect to log lambda.
  */
 typedef struct {
     size_t n;
@@ -49,7 +49,7 @@ static double log_ratio(const points *p, double *g, double *scratch) {
     return 2 * first - second;
 }
 
-/* Nodes stand for eigenvalues position -+ weight/2; one that straddles the border counts in part. */
+/* Nodes stand for eigenvalues position -+ weight/2; a node across the border counts in part. */
 static double log_beyond(const points *p, size_t from, double *g) {
     double all = 0, beyond = 0;
     for (size_t l = 0; l < p->n; l++) {
@@ -64,7 +64,7 @@ static double log_beyond(const points *p, size_t from, double *g) {
     return log(beyond / all);
 }
 
-/* weight i^-power of eigenvalue i; a node stands for weight_of() of them */
+/* Eigenvalue i has weight i^-power; a node stands for weight_of() eigenvalues. */
 static double exponent(const points *p, size_t from, size_t to, double power, double *g) {
     double total = 0, mean = 0, square = 0, slope = 0;
     for (int step = 0; step < 3; step++)
@@ -112,7 +112,7 @@ static double variance(size_t N, const double *root, const double *g) {
     return sum;
 }
 
-/* Mean and deviation of each quantity by one family. */
+/* Mean and deviation of each quantity under one family */
 static void by_family(const ks_problem *p, ks_mode_work *w, const ks_mode *m, size_t count,
                       const ks_quantity *q, double *g, double *mean, double *sd) {
     int known = ks_mode_root(p, w, m);
@@ -132,11 +132,11 @@ static void by_family(const ks_problem *p, ks_mode_work *w, const ks_mode *m, si
 static void combine(const ks_fitted *f, size_t stride, double *mean, double *sd, ks_quantity *q) {
     double centre = 0, spread = 0;
     q->low = q->high = q->sd = NAN;
-    if (q->value == 0 && q->kind != KS_EXPONENT) { /* nothing is there, whose logarithm could vary */
+    if (q->value == 0 && q->kind != KS_EXPONENT) { /* an empty range: no logarithm can vary */
         q->low = q->high = q->sd = 0;
         return;
     }
-    for (size_t k = 0; k < f->count; k++) { /* a family may say that there is nothing */
+    for (size_t k = 0; k < f->count; k++) { /* under some families the quantity is 0 */
         if (mean[k * stride] < KS_NOTHING) mean[k * stride] = KS_NOTHING;
         if (mean[k * stride] == KS_NOTHING) sd[k * stride] = 0;
         centre += f->weight[k] * mean[k * stride];

@@ -1,4 +1,4 @@
-/* Numbers that follow from a spectrum, with the intervals that the families of the fit give them. */
+/* Numbers that follow from a spectrum, with intervals from the families of the fit. */
 #pragma once
 
 #include "base/parallel.h"
@@ -11,11 +11,11 @@ typedef enum {
     KS_MOMENT,
     /* (sum of lambda)^2 / sum of lambda^2 */
     KS_PARTICIPATION_RATIO,
-    /* the part of the sum of lambda beyond the first `from` */
+    /* the fraction of the sum of lambda beyond the first `from` */
     KS_SHARE_BEYOND,
     /*
-     * minus the slope of log lambda by log i over from <= i <= to, eigenvalue i of weight i^-at: 1, and every
-     * octave of i has the same weight; 0, every eigenvalue has
+     * minus the slope of log lambda with respect to log i over from <= i <= to. Eigenvalue i has weight
+     * i^-at: 1 gives every octave of i equal weight, 0 gives every eigenvalue equal weight
      */
     KS_EXPONENT,
     /* the variance of the noise */
@@ -26,13 +26,13 @@ typedef struct {
     ks_quantity_kind kind;
     double at;
     size_t from, to;
-    /* made by ks_describe(): the value, its standard deviation and 95% interval */
+    /* set by ks_describe(): the value, its standard deviation and 95% interval */
     double value, sd, low, high;
 } ks_quantity;
 
 kspec_status ks_describe(const ks_run *run, const ks_fitted *f, size_t count, ks_quantity *q,
                          kspec_error *err);
 
-/* The value alone, of any n eigenvalues with their weights and positions (NULL: 1, 2, ...). Not of noise. */
+/* The value alone, for any n eigenvalues with weights and positions (NULL: 1, 2, ...); not for the noise */
 double ks_quantity_of(const ks_quantity *q, size_t n, const double *log_lambda, const double *weight,
                       const double *position);

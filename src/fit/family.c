@@ -22,7 +22,7 @@ static void fill_coordinates(ks_problem *p) {
             p->rough[k * p->n + l] = exp(-fabs(log(p->position[k] / p->position[l])) / KS_ROUGHNESS_LENGTH);
 }
 
-/* The noise's prior: given, or beside the lower half of the sample's spectrum; none where a rank is seen. */
+/* The noise's prior: given, or from the lower half of the sample's spectrum; none if a low rank is seen. */
 static void expect_noise(ks_problem *p, double noise, double error, size_t half) {
     const ks_decomposition *d = &p->o->x->d;
     double low = 0;
@@ -104,7 +104,7 @@ static void add_term(size_t n, size_t N, double variance, const double *h, doubl
         for (size_t l = 0; l < n; l++) S[k * N + l] += variance * h[k] * h[l];
 }
 
-/* Each entry of S without breaks */
+/* Each entry of S without the contribution of breaks */
 static double covariance(const ks_problem *p, const ks_family *f, size_t k, size_t l) {
     const ks_shape *s = &KS_SHAPES[f->shape];
     if (s->flat) return KS_LEVEL_SD * KS_LEVEL_SD + (k == l) * KS_FLAT_JITTER;
@@ -135,7 +135,7 @@ void ks_family_prior(const ks_problem *p, const ks_family *f, double *S, double 
     mu[n] = p->dust_mean;
 }
 
-/* snprintf() at the end of a text */
+/* Appends with snprintf() to a text. */
 #define APPEND(...) used += (size_t)used < size ? (size_t)snprintf(name + used, size - used, __VA_ARGS__) : 0
 
 void ks_family_name(const ks_problem *p, const ks_family *f, size_t size, char *name) {
@@ -159,7 +159,8 @@ void ks_family_name(const ks_problem *p, const ks_family *f, size_t size, char *
 size_t ks_segment(size_t n, const double *y, const double *w, size_t most, double *scratch,
                   size_t cut[][KS_PIECES_MAX]) {
     /*
-     * sums of w, w y and w y^2 before each place; least cost of k pieces up to b, and where the last begins
+     * sums of w, w y and w y^2 before each place; the least cost of k pieces up to b, and the start of the
+     * last piece
      */
     double *W = scratch, *Y = W + n + 1, *YY = Y + n + 1, *cost = YY + n + 1,
            *from = cost + (most + 1) * (n + 1);

@@ -1,6 +1,6 @@
 /*
  * Families of spectra: Gaussian priors of theta = log lambda at the nodes, and of the log of the noise. A
- * family has a shape, breaks, and perhaps an end, beyond which there is nothing.
+ * family has a shape, breaks, and perhaps an end beyond which all eigenvalues are zero.
  */
 #pragma once
 
@@ -9,46 +9,46 @@
 #include "fit/tuning.h"
 
 /*
- * The unknowns: n nodes for the eigenvalues 1 ... end, of which the first K stand for the groups that are
- * observed, and where `dust` is 1 one more for the noise. Arrays of N numbers have the noise last.
+ * The unknowns: n nodes for the eigenvalues 1 ... end. The first K stand for the observed groups. If `dust`
+ * is 1, one more unknown is the noise, which comes last in arrays of N numbers.
  */
 typedef struct {
     const ks_observed *o;
     const ks_simd *simd;
     /* N = n + dust */
     size_t n, N;
-    /* n; of the weights ks_padded(n) */
+    /* n numbers; `weight` has ks_padded(n) */
     double *position, *weight;
-    /* before[l]: how many eigenvalues the first l nodes stand for, 0 <= l <= n; `end` in all */
+    /* before[l]: the number of eigenvalues that the first l nodes stand for, 0 <= l <= n; `end` in total */
     size_t *before, end;
-    /* 1: there is noise; its log has this mean and variance. given: it is known */
+    /* 1: the data have noise, whose log has this mean and variance. given: the noise is known */
     int dust, given;
     double dust_mean, dust_variance;
     /* The prior mean of the first log eigenvalue */
     double level;
     /*
-     * The coordinate of each shape (n each), 0 at the first node, 1 at the K-th; the short-range kernel (n
-     * x n)
+     * The coordinate of each shape (n each), 0 at the first node, 1 at the K-th; the short-range kernel (n x
+     * n)
      */
     double *u[KS_SHAPE_COUNT + 1], *rough;
 } ks_problem;
 
-/* noise: its variance where known (0: none), otherwise NaN; noise_error: its relative standard error. */
+/* noise: its variance if known (0: no noise), otherwise NaN; noise_error: its relative standard error. */
 kspec_status ks_problem_init(ks_problem *p, const ks_observed *o, double noise, double noise_error,
                              const ks_simd *simd, ks_arena *arena, kspec_error *err);
 
-/* Where the fit starts: the pilot, falling on beyond it. theta: N. */
+/* Starting values of the fit: the pilot, continued downwards beyond its end. theta: N. */
 void ks_problem_start(const ks_problem *p, double *theta);
 
-/* theta of a node beyond the end */
+/* theta of nodes beyond the end */
 #define KS_NOTHING (-60.0)
 
 typedef struct {
     /* of KS_SHAPES */
     size_t shape;
-    /* breaks after these nodes, from 0, increasing */
+    /* breaks after these nodes, counted from 0, increasing */
     size_t breaks, at[KS_BREAKS_MAX];
-    /* how many eigenvalues there are; the problem's end: as many as it has */
+    /* the number of eigenvalues; the problem's end if the spectrum does not end earlier */
     size_t end;
 } ks_family;
 
@@ -57,11 +57,11 @@ int ks_family_same(const ks_family *f, const ks_family *g);
 /* Its prior log weight. */
 double ks_family_weight(const ks_problem *p, const ks_family *f);
 
-/* How many nodes it has, the last of which may stand for fewer eigenvalues than in the problem. */
+/* The number of nodes. The last may stand for fewer eigenvalues than in the problem. */
 size_t ks_family_nodes(const ks_problem *p, const ks_family *f);
 
 /*
- * The prior's covariance S (N x N) and mean mu (N; another N behind it are scratch), where N counts the
+ * The prior's covariance S (N x N) and mean mu (N, with scratch of another N behind it), where N counts the
  * family's nodes and the noise.
  */
 void ks_family_prior(const ks_problem *p, const ks_family *f, double *S, double *mu);
@@ -71,7 +71,7 @@ void ks_family_name(const ks_problem *p, const ks_family *f, size_t size, char *
 
 /*
  * The best segmentations of y (n, weights w) into 1 ... most constant pieces: cut[k-1] has the k-1 places
- * after which a piece ends. Returns how many segmentations there are: min(most, n). most <= KS_PIECES_MAX;
+ * after which a piece ends. Returns the number of segmentations, min(most, n). most <= KS_PIECES_MAX;
  * scratch: 2 (most + 1)(n + 1) + 3 (n + 1) doubles.
  */
 size_t ks_segment(size_t n, const double *y, const double *w, size_t most, double *scratch,

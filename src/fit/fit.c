@@ -9,7 +9,7 @@
 
 /* ---- weights ---- */
 
-/* Do they differ in their end alone, and do both have one? */
+/* Do both families have an end, and differ in nothing else? */
 static int other_end(const ks_problem *p, const ks_family *f, const ks_family *g) {
     ks_family h = *g;
     h.end = f->end;
@@ -17,8 +17,8 @@ static int other_end(const ks_problem *p, const ks_family *f, const ks_family *g
 }
 
 /*
- * An end stands for all that lie half-way to its neighbours among those tried (in log), but for no more than
- * one step of KS_ENDS: so that trying more of them does not give them more weight.
+ * The log of the range that an end stands for: half-way to its neighbours among the ends tried, but at most
+ * one step of KS_ENDS. So trying more ends does not give them more weight.
  */
 static double log_part(const ks_problem *p, size_t n, ks_mode *const *m, size_t k) {
     const ks_family *f = &m[k]->family;
@@ -33,7 +33,7 @@ static double log_part(const ks_problem *p, size_t n, ks_mode *const *m, size_t 
     return log(0.5 * (up + down) / KS_END_UNIT);
 }
 
-/* The modes that can be trusted, or all where none can, without those that hardly count; best first. */
+/* Weighs the trustworthy modes (or all, if none is), drops negligible ones, and sorts them best first. */
 static kspec_status weigh(ks_fitted *f, kspec_error *err) {
     ks_search *s = &f->search;
     ks_mode *m[KS_MODES_MAX];
@@ -62,7 +62,7 @@ static kspec_status weigh(ks_fitted *f, kspec_error *err) {
 
 /* ---- averages ---- */
 
-/* wider: times the standard deviations */
+/* wider: a factor on the standard deviations */
 static void quantiles(const ks_fitted *f, size_t n, double level, double wider, double *out) {
     double mean[KS_MODES_MAX], sd[KS_MODES_MAX];
     for (size_t l = 0; l < n; l++) {
@@ -74,7 +74,7 @@ static void quantiles(const ks_fitted *f, size_t n, double level, double wider, 
     }
 }
 
-/* Medians: an average over families that have ended and others would be of logarithms of nothing. */
+/* Takes medians, because the mean over families would include the log of 0 for families that have ended. */
 static void take_medians(ks_fitted *f) {
     quantiles(f, f->p.N, 0.5, 1, f->theta);
     for (size_t l = 1; l < f->p.n; l++) f->theta[l] = fmin(f->theta[l], f->theta[l - 1]);
@@ -83,8 +83,8 @@ static void take_medians(ks_fitted *f) {
 }
 
 /*
- * 95% intervals: quantiles of the mixture, and at the levels no more than the mean of the sample's i largest
- * eigenvalues allows, since sum_{j<=i} lambda_j <= E sum_{j<=i} s_j.
+ * 95% intervals: quantiles of the mixture. At the levels they are also bounded by the mean of the sample's i
+ * largest eigenvalues, since sum_{j<=i} lambda_j <= E sum_{j<=i} s_j.
  */
 static void take_intervals(ks_fitted *f) {
     const ks_observed *o = f->p.o;
@@ -104,7 +104,7 @@ static void take_intervals(ks_fitted *f) {
         for (size_t j = 0; j <= i; j++)
             for (size_t k = 0; k <= i; k++)
                 variance += s[o->at[j]] * o->size[j] * s[o->at[k]] * o->size[k] * o->V[j * m + k];
-        /* the sample's own spread is not known where it is all noise: no more than a factor of 4 */
+        /* if the sample is all noise, its own spread is unknown: at most a factor of 4 */
         double spread = fmin(1.96 * sqrt(fmax(variance, 0)) / sum, log(4));
         double cap = log(sum / (double)(o->at[i] + 1)) + spread;
         f->high[i] = fmax(fmin(f->high[i], cap), f->theta[i]);
@@ -113,7 +113,7 @@ static void take_intervals(ks_fitted *f) {
     for (size_t l = n - 1; l-- > 0;) f->low[l] = fmax(f->low[l], f->low[l + 1]);
 }
 
-/* How many eigenvalues n nodes hold where the spectrum ends with them: the median over families. */
+/* The number of eigenvalues in n nodes if the spectrum ends with them: the median over families */
 static size_t end_of(const ks_fitted *f, size_t n) {
     const ks_problem *p = &f->p;
     size_t end = p->before[n];
@@ -130,7 +130,7 @@ static size_t end_of(const ks_fitted *f, size_t n) {
     return end;
 }
 
-/* From nodes to every eigenvalue, straight between the positions of nodes. */
+/* Interpolates linearly from the nodes' positions to every eigenvalue. */
 static void expand(const ks_fitted *f, const double *theta, double *out) {
     const ks_problem *p = &f->p;
     size_t n = 0, l = 0;
@@ -169,7 +169,7 @@ static kspec_status prepare(const ks_run *run, ks_fitted *f, ks_arena *arena, ks
     return KSPEC_OK;
 }
 
-/* The errors of the data at a spectrum, the families that explain them, and their medians. */
+/* Computes the data's errors at a spectrum, the families that explain the data, and their medians. */
 static kspec_status pass(const ks_run *run, ks_fitted *f, ks_observed *o, int last, ks_arena *arena,
                          kspec_error *err) {
     ks_cplx *log_c = ks_arena_alloc(arena, o->K, sizeof *log_c);

@@ -9,13 +9,13 @@ static ks_cplx cdiv(ks_cplx a, ks_cplx b) {
     return (ks_cplx){(a.re * b.re + a.im * b.im) / n, (a.im * b.re - a.re * b.im) / n};
 }
 
-/* T = log t and D with their derivatives by log c, and Im L */
+/* T = log t and D with their derivatives with respect to log c, and Im L */
 typedef struct {
     ks_cplx T, dT, D, dD;
     double L;
 } values;
 
-/* One side: log(1 - D/P) is added to T, -D'/(P a) to dT, Im P (a - log a) to L. Nothing if P is infinite. */
+/* Adds one side: log(1 - D/P) to T, -D'/(P a) to dT, Im P (a - log a) to L. Adds nothing if P is infinite. */
 static void add_side(double P, ks_cplx D, ks_cplx dD, values *v) {
     if (isinf(P)) return;
     ks_cplx a = {1 - D.re / P, -D.im / P}, share = cdiv(dD, a);
@@ -27,7 +27,7 @@ static void add_side(double P, ks_cplx D, ks_cplx dD, values *v) {
     v->L += P * (a.im - angle);
 }
 
-/* kappa and the noise's part of D at c. A side that is complete leaves the noise no columns to differ in. */
+/* kappa and the noise's part of D at c. With infinite Q the noise cannot differ between columns. */
 static ks_columns_at noise_at(const ks_spectrum *s, ks_cplx c) {
     static const ks_columns equal = {0};
     double n = ks_cabs2(c);
@@ -74,7 +74,7 @@ static values evaluate(const ks_spectrum *s, ks_cplx l) {
 
 /* ---- the safe way: for each |c| the angle is unique, and N falls with |c| ---- */
 
-/* A bracket that a false position, halved at the side that stays (Illinois), closes upon a root. */
+/* A bracket around a root, narrowed by false position with the Illinois halving of the fixed side */
 typedef struct {
     double low, high, f_low, f_high;
     int side;
@@ -98,7 +98,7 @@ static void narrow(bracket *b, double at, double f) {
     }
 }
 
-/* The angle phi of c = -r exp(-i phi) with Im T = pi; the least there is where r lies in a gap. */
+/* The angle phi of c = -r exp(-i phi) with Im T = pi; the smallest possible angle if r lies in a gap. */
 static double angle_of(const ks_spectrum *s, double log_r) {
     bracket b = {.low = 1e-7, .high = pi, .f_high = -pi};
     b.f_low = evaluate(s, (ks_cplx){log_r, pi - b.low}).T.im - pi;
@@ -117,7 +117,7 @@ static double count_above(const ks_spectrum *s, double log_r) {
     return -evaluate(s, (ks_cplx){log_r, pi - angle_of(s, log_r)}).L / pi;
 }
 
-/* Where |c| is nearly the same at several levels the angle phi tells them apart: N rises with it. */
+/* If |c| is nearly the same at several levels, the angle phi distinguishes them: N rises with it. */
 static ks_cplx turn(const ks_spectrum *s, double level, double log_r) {
     double low = 0, high = pi;
     for (int k = 0; k < 50; k++) {
@@ -130,7 +130,7 @@ static ks_cplx turn(const ks_spectrum *s, double level, double log_r) {
     return (ks_cplx){log_r, pi - 0.5 * (low + high)};
 }
 
-/* log c of a level, from the log |c| of the level before, or NaN. */
+/* log c of a level, searched from log |c| of the previous level; NaN if not found */
 static ks_cplx search(const ks_spectrum *s, double level, double start) {
     if (isnan(start)) {
         double sum = s->dust, largest = s->lambda[0];
@@ -141,7 +141,7 @@ static ks_cplx search(const ks_spectrum *s, double level, double start) {
         start = log(largest) + 2 + log(1 + sum / largest / fmin(s->P, s->Q));
     }
     bracket b = {.high = start, .f_high = count_above(s, start) - level};
-    /* noise of unequal columns reaches farther up than its sum tells */
+    /* noise of unequal columns reaches farther up than its sum suggests */
     for (int k = 0; k < 60 && b.f_high > 0; k++) b.f_high = count_above(s, b.high += 1) - level;
     double step = 0.1;
     b.low = b.high - step;
@@ -163,14 +163,14 @@ static ks_cplx search(const ks_spectrum *s, double level, double start) {
 
 /* ---- the fast way: Newton for both equations ---- */
 
-/* How far from a solution, with the second equation in units of its own slope. */
+/* Distance from a solution, with the second equation in units of its own slope. */
 static double misfit(const values *v, double level, double *f1, double *f2) {
     *f1 = v->T.im - pi;
     *f2 = v->L + pi * level;
     return *f1 * *f1 + *f2 * *f2 / (1 + v->D.im * v->D.im);
 }
 
-/* One more step whose outcome is known to first order, and not evaluated: its error is its square. */
+/* Takes one more step whose outcome is known to first order, without evaluation: its error is quadratic. */
 static void last_step(ks_cplx step, ks_cplx *l, values *v) {
     ks_cplx T = ks_cmul(v->dT, step), D = ks_cmul(v->dD, step);
     *l = (ks_cplx){l->re + step.re, l->im + step.im};
@@ -178,7 +178,7 @@ static void last_step(ks_cplx step, ks_cplx *l, values *v) {
     v->D = (ks_cplx){v->D.re + D.re, v->D.im + D.im};
 }
 
-/* 1 where *l, a guess, has become a solution. */
+/* Improves the guess *l by Newton's method; returns 1 if it has become a solution. */
 static int newton(const ks_spectrum *s, double level, ks_cplx *l, values *v) {
     static const double converged = 1e-16, near = 1e-9, small = 3e-4;
     double f1, f2;
@@ -186,7 +186,7 @@ static int newton(const ks_spectrum *s, double level, ks_cplx *l, values *v) {
     double off = misfit(v, level, &f1, &f2);
     for (int k = 0; k < 25; k++) {
         if (off < converged) return 1;
-        /* dL = -D dT; the unknowns are real and imaginary part of the step */
+        /* dL = -D dT; the unknowns are the real and imaginary parts of the step */
         ks_cplx dL = ks_cmul(v->D, v->dT);
         dL.re = -dL.re, dL.im = -dL.im;
         double det = v->dT.im * dL.re - v->dT.re * dL.im;
@@ -214,7 +214,7 @@ static int newton(const ks_spectrum *s, double level, ks_cplx *l, values *v) {
     return off < converged;
 }
 
-/* To first order, along the spectrum (T real but for pi) to the next level: dL = -D dT, Im dL = -pi dN. */
+/* A first-order step along the spectrum (T real but for pi) to the next level: dL = -D dT, Im dL = -pi dN. */
 static ks_cplx along(const values *v, ks_cplx l, double levels) {
     ks_cplx step = cdiv((ks_cplx){pi * levels / v->D.im, 0}, v->dT);
     return (ks_cplx){l.re + step.re, fmin(fmax(l.im + step.im, 1e-6), pi - 1e-9)};
@@ -230,12 +230,12 @@ void ks_forward(const ks_spectrum *s, size_t K, const double *level, ks_cplx *lo
             log_c[i] = along(&before, log_c[i - 1], level[i] - level[i - 1]);
             found = newton(s, level[i], &log_c[i], &v);
         }
-        /* eigenvalues fall with the level: one that does not is another root */
+        /* eigenvalues fall with the level: otherwise Newton found another root */
         if (found && i > 0 && v.T.re > log_x[i - 1] + 1e-9) found = 0;
         if (!found) {
             ks_cplx safe = log_c[i] = search(s, level[i], i > 0 ? log_c[i - 1].re : NAN);
             v = evaluate(s, safe);
-            /* to the last digit, where that is not another root */
+            /* solve to the last digit unless that reaches another root */
             values exact;
             if (newton(s, level[i], &safe, &exact) && fabs(safe.re - log_c[i].re) < 0.1)
                 log_c[i] = safe, v = exact;
@@ -250,7 +250,7 @@ void ks_elasticity(const ks_spectrum *s, size_t K, const ks_cplx *log_c, double 
     for (size_t i = 0; i < K; i++) {
         double r = exp(log_c[i].re);
         ks_columns_at at = noise_at(s, (ks_cplx){r * cos(log_c[i].im), r * sin(log_c[i].im)});
-        /* imaginary parts of lambda/(lambda + kappa) and of the noise's part, over that of -kappa */
+        /* imaginary parts of lambda/(lambda + kappa) and of the noise's part, divided by Im(-kappa) */
         double *row = J + i * ld, dust = at.pull * at.weight, sum = dust;
         for (size_t l = 0; l < s->n; l++) {
             double a = s->lambda[l] + at.kappa.re;

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Points that one pass through the singular vectors takes: two complex sums each, so 4 real columns. */
+/* Points in one pass through the singular vectors: two complex sums each, so 4 real columns. */
 enum { POINTS = 16 };
 
 static ks_cplx add(ks_cplx a, ks_cplx b) { return (ks_cplx){a.re + b.re, a.im + b.im}; }
@@ -27,17 +27,18 @@ typedef struct {
     size_t count;
     const ks_cplx *t;
     ks_bias *out;
-    /* count: what noise that differs between columns does by itself */
+    /* `count` numbers: the effect of noise that differs between columns, in the absence of signal */
     ks_cplx *known;
-    /* of each row's leverages: what the known vectors leave (ks_leverage_left), for rows and for columns */
+    /* each row's leverages beyond the known vectors (ks_leverage_left), for rows and for columns */
     double *rest[2], *unseen[2];
     /* per worker: 4 POINTS x n, and 4 POINTS x max(P,Q) */
     double **R, **sums;
 } job;
 
 /*
- * One side, of N (as sampling counts) and m rows: with g_i = t [(G + t)^-1]_ii, delta_i = 1/g_i - 1, the mean
- * of (g_i - mean g) times the response of delta_i. x: sums of leverages times 1/(s + t), times its square.
+ * One side of size N (as sampling counts) with m rows. With g_i = t [(G + t)^-1]_ii and delta_i = 1/g_i - 1,
+ * returns the mean of (g_i - mean g) times the response of delta_i. x: sums of leverages times 1/(s + t), and
+ * times its square.
  */
 static ks_cplx side(const double *const x[4], const double *rest, size_t m, double N, ks_cplx t, ks_cplx D,
                     ks_cplx dD) {
@@ -59,7 +60,7 @@ static ks_cplx side(const double *const x[4], const double *rest, size_t m, doub
     return ks_cmul(scale, mean_gm);
 }
 
-/* sums += the mean of r over the unseen directions, times what each row has there */
+/* sums += the mean of r over the unseen directions, times each row's leverage in them */
 static void add_unseen(const ks_decomposition *d, const double *r, size_t m, const double *unseen,
                        double *sums) {
     double mean = 0;
@@ -67,10 +68,7 @@ static void add_unseen(const ks_decomposition *d, const double *r, size_t m, con
     for (size_t i = 0; i < m; i++) sums[i] += unseen[i] * mean;
 }
 
-/*
- * side() of the columns where nothing but the noise tells them apart: g = tau/(c + v ratio) with tau = t/a,
- * kappa = tau/b.
- */
+/* side() for columns that differ only by the noise: g = tau/(c + v ratio) with tau = t/a, kappa = tau/b. */
 static void known_by_noise(const job *j, ks_cplx *known) {
     const ks_decomposition *d = j->d;
     for (size_t p = 0; p < j->count; p++) known[p] = (ks_cplx){0, 0};
@@ -86,7 +84,7 @@ static void known_by_noise(const job *j, ks_cplx *known) {
         }
         ks_cplx a = sub(one, times(1 / d->rows, D)), b = sub(one, times(1 / d->cols, D));
         ks_cplx tau = divide(t, a), kappa = divide(tau, b);
-        /* logarithmic derivatives by log t */
+        /* logarithmic derivatives with respect to log t */
         ks_cplx of_tau = add(one, divide(times(1 / d->rows, dD), a)),
                 of_kappa = add(of_tau, divide(times(1 / d->cols, dD), b));
         c = ks_columns_solve(d->columns, v, kappa, c);
@@ -196,7 +194,7 @@ kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, cons
     return st;
 }
 
-/* y at x by linear interpolation between points v, which fall in equal steps. */
+/* y at x by linear interpolation between points v, which decrease in equal steps */
 static double interpolate(size_t n, double top, double step, const double *y, double x) {
     double at = fmin(fmax((top - x) / step, 0), (double)(n - 1));
     size_t k = (size_t)at;
@@ -239,7 +237,7 @@ kspec_status ks_leverage_shift(const ks_run *run, const ks_decomposition *d, con
     return st;
 }
 
-/* (N sum of squared leverages - 1)/N: the variance of log s_k by one side */
+/* (N sum of squared leverages - 1)/N: the variance of log s_k due to one side */
 static double side_variance(size_t m, double N, const double *u) {
     return isinf(N) ? 0 : (((double)m * ks_dot(m, u, u)) - 1) / N;
 }
@@ -251,7 +249,7 @@ double ks_leverage_spread(const ks_decomposition *d, size_t K, const size_t *at,
                    side_variance(d->Q, d->cols, d->V2 + at[k] * d->Q);
         ratio[k] = fmin(fmax(v / gaussian, 0.1), 40);
     }
-    /* pairs of the six largest whose own leverages are not extreme; the noise of their mean is taken off */
+    /* pairs of the six largest without extreme leverages; the noise of their mean is subtracted */
     double sum = 0;
     size_t pairs = 0, most = K < 6 ? K : 6;
     for (size_t a = 0; a < most; a++)

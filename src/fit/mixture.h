@@ -1,4 +1,4 @@
-/* Averages over families, each a normal distribution with a weight. */
+/* Averages over families of spectra, each a normal distribution with a weight. */
 #pragma once
 
 #include <stddef.h>

@@ -6,7 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Added to the prior's variances, so that it has a Cholesky factor; theta stays within e^35 of its top. */
+/*
+ * The jitter on the prior's variances ensures a Cholesky factor; theta stays within e^35 of its largest
+ * value.
+ */
 static const double jitter = 1e-7, depth = 35;
 
 void ks_mode_alloc(const ks_problem *p, ks_arena *arena, size_t count, ks_mode *m) {
@@ -44,7 +47,7 @@ void ks_mode_work_alloc(const ks_problem *p, ks_arena *arena, ks_mode_work *w) {
     }
 }
 
-/* The family's nodes: the problem's first, of which the last may stand for fewer eigenvalues. */
+/* The family's nodes: the problem's first nodes, where the last may stand for fewer eigenvalues */
 static void take_family(const ks_problem *p, const ks_family *f, ks_mode_work *w) {
     size_t n = w->n = ks_family_nodes(p, f);
     w->N = n + (size_t)p->dust;
@@ -54,13 +57,13 @@ static void take_family(const ks_problem *p, const ks_family *f, ks_mode_work *w
     w->total = (double)f->end;
 }
 
-/* From the problem's unknowns to the family's: the noise comes right behind the nodes. */
+/* Copies the problem's unknowns to the family's, where the noise follows directly after the nodes. */
 static void gather(const ks_problem *p, const ks_mode_work *w, const double *theta, double *own) {
     memcpy(own, theta, w->n * sizeof *own);
     if (p->dust) own[w->n] = theta[p->n];
 }
 
-/* And back, with `missing` beyond the end */
+/* Copies back, writing `missing` beyond the end. */
 static void spread(const ks_problem *p, const ks_mode_work *w, const double *own, double missing,
                    double *theta) {
     for (size_t l = 0; l < p->n; l++) theta[l] = l < w->n ? own[l] : missing;
@@ -98,7 +101,7 @@ ks_spectrum ks_mode_spectrum(const ks_problem *p, ks_mode_work *w, const double 
     return spectrum(p, w, w->theta);
 }
 
-/* w->value (m) and w->jacobian (m x N) at theta: log eigenvalues of the sample, and the share beyond. */
+/* w->value (m) and w->jacobian (m x N) at theta: log eigenvalues of the sample, and the share beyond them */
 static void model(const ks_problem *p, ks_mode_work *w, const double *theta, ks_cplx *log_c) {
     const ks_observed *o = p->o;
     size_t K = o->K, N = w->N;
@@ -107,7 +110,7 @@ static void model(const ks_problem *p, ks_mode_work *w, const double *theta, ks_
     ks_elasticity(&s, K, log_c, w->jacobian, N);
     memcpy(w->value, w->log_x, K * sizeof *w->value);
     if (!o->tail) return;
-    /* all that there is, less the mean of what the eigenvalues of the sample that are used hold */
+    /* the total, minus the mean sum of the sample eigenvalues used */
     double beyond = s.dust, *row = w->jacobian + K * N;
     for (size_t l = 0; l < w->n; l++) beyond += row[l] = s.weight[l] * s.lambda[l];
     if (p->dust) row[w->n] = s.dust;
@@ -128,7 +131,7 @@ static double residual(const ks_observed *o, const double *value, double *z) {
     return ks_dot(o->m, z, z);
 }
 
-/* The prior's mean, and its factor with zeros above the diagonal. 0 where it is not definite. */
+/* The prior's mean, and its factor with zeros above the diagonal. Returns 0 if it is not definite. */
 static int prepare_prior(const ks_problem *p, const ks_family *f, ks_mode_work *w) {
     take_family(p, f, w);
     size_t N = w->N;
@@ -140,7 +143,7 @@ static int prepare_prior(const ks_problem *p, const ks_family *f, ks_mode_work *
     return 1;
 }
 
-/* design = L^-1 J A, hessian = the factor of design^T design + 1. 0 where it fails. */
+/* design = L^-1 J A, hessian = the factor of design^T design + 1. Returns 0 on failure. */
 static int linearise(const ks_problem *p, ks_mode_work *w) {
     size_t N = w->N, m = p->o->m;
     ks_gemm(0, 0, m, N, N, 1, w->jacobian, N, w->prior, N, 0, w->design, N);
@@ -156,10 +159,10 @@ static double largest(size_t n, const double *x) {
     return top;
 }
 
-/* The nodes that are observed */
+/* The number of observed nodes */
 static size_t placed(const ks_problem *p, const ks_mode_work *w) { return w->n < p->o->K ? w->n : p->o->K; }
 
-/* theta = mean + A xi, cut at the depth */
+/* theta = mean + A xi, cut off at the depth */
 static void unwhiten(const ks_problem *p, const ks_mode_work *w, const double *xi, double *theta) {
     size_t N = w->N;
     for (size_t k = 0; k < N; k++) theta[k] = w->mean[k] + ks_dot(k + 1, w->prior + k * N, xi);
@@ -186,7 +189,7 @@ static int finite(size_t n, const double *x) {
     return 1;
 }
 
-/* One iteration: 1 goes on, 0 has converged, -1 found nothing better and was far from it. */
+/* One iteration. Returns 1: continue; 0: converged; -1: no improvement, but far from convergence. */
 static int iterate(const ks_problem *p, ks_mode_work *w, double *objective) {
     size_t N = w->N, K = p->o->K, m = p->o->m;
     if (!linearise(p, w)) return -1;
@@ -208,11 +211,11 @@ static int iterate(const ks_problem *p, ks_mode_work *w, double *objective) {
         *objective = next;
         return fall < 5e-3 || most * share < 5e-3 ? 0 : 1;
     }
-    model(p, w, w->theta, w->log_c); /* its Jacobian, which the candidates have overwritten */
+    model(p, w, w->theta, w->log_c); /* restores the Jacobian, which the candidates have overwritten */
     return most < 0.1 ? 0 : -1;
 }
 
-/* Steps up between neighbouring nodes that a spectrum in decreasing order does not have. */
+/* Does the spectrum decrease, apart from small steps up between neighbouring nodes? */
 static int nearly_decreasing(size_t n, const double *theta) {
     for (size_t k = 1; k < n; k++)
         if (theta[k] - theta[k - 1] > 0.5) return 0;
@@ -227,7 +230,10 @@ static void posterior_root(ks_mode_work *w) {
     ks_trsm(N, N, w->hessian, N, w->root, N);
 }
 
-/* An end below the rank leaves the rest of the sample's spectrum to the noise: that is where it starts. */
+/*
+ * The log of the noise to start from: if the spectrum ends below the rank, noise explains the rest of the
+ * sample's spectrum.
+ */
 static double dust_beside(const ks_problem *p, size_t end, double dust) {
     const ks_decomposition *d = &p->o->x->d;
     double r = (double)end, rest = 0;

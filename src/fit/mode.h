@@ -1,6 +1,6 @@
 /*
- * The most likely spectrum of a family, by Gauss-Newton in coordinates in which the prior is white, and how
- * well the family explains the data (Laplace's approximation of its evidence).
+ * Finds the most likely spectrum of a family, by Gauss-Newton in coordinates in which the prior is white, and
+ * how well the family explains the data (Laplace's approximation of its evidence).
  */
 #pragma once
 
@@ -8,39 +8,42 @@
 
 typedef struct {
     ks_family family;
-    /* 1: there is one; 2: and it can be trusted: converged, and nowhere far from decreasing */
+    /* 1: found; 2: also trustworthy, that is converged and nowhere far from decreasing */
     int found;
     /*
-     * N of the problem each: theta (KS_NOTHING beyond the end) and its variance; K: where the map was
-     * solved
+     * N of the problem each: theta (KS_NOTHING beyond the end) and its variance; K: the solutions log c of
+     * the map
      */
     double *theta, *variance;
     ks_cplx *log_c;
-    /* sum of squared residuals in units of their errors; log evidence, and with the family's weight */
+    /* sum of squared residuals in units of their errors; log evidence without and with the family's weight */
     double chi2, evidence, log_weight;
 } ks_mode;
 
-/* Scratch of one worker, with the unknowns of the family at work: n nodes and their weights, N in all. */
+/* Scratch of one worker, with the unknowns of the current family: n nodes and their weights, N in total */
 typedef struct {
     size_t n, N;
     double *weight, total;
-    /* N x N but for the mean (2N), the Jacobian and the design (m x N), and lambda */
+    /* N x N, except the mean (2N), the Jacobian and the design (m x N), and lambda */
     double *prior, *mean, *jacobian, *design, *hessian, *root, *lambda;
     /* N: xi, its candidate, theta, its candidate, step; m: value, residual and candidates; K */
     double *xi, *xi_next, *theta, *theta_next, *step, *value, *z, *z_next, *log_x, *x_rho;
     ks_cplx *log_c, *log_c_next;
 } ks_mode_work;
 
-/* Room for `count` modes, for the scratch; the arena says whether there was. */
+/* Allocates `count` modes and the scratch; the arena records failure. */
 void ks_mode_alloc(const ks_problem *p, ks_arena *arena, size_t count, ks_mode *m);
 void ks_mode_work_alloc(const ks_problem *p, ks_arena *arena, ks_mode_work *w);
 
-/* From theta (N of the problem) and log_c (K, NaN: no guess) as a start; m->family is set. */
+/* Starts from theta (N of the problem) and log_c (K, NaN: no guess); the caller has set m->family. */
 void ks_mode_find(const ks_problem *p, ks_mode_work *w, const double *theta, const ks_cplx *log_c,
                   ks_mode *m);
 
-/* The spectrum of theta (N of the problem; nothing beyond the last node above KS_NOTHING), held by w. */
+/* The spectrum of theta (N of the problem) up to the last node above KS_NOTHING; w owns its arrays. */
 ks_spectrum ks_mode_spectrum(const ks_problem *p, ks_mode_work *w, const double *theta);
 
-/* w->root (w->N x w->N): root^T root = the covariance of theta about the mode; w->theta. 0: there is none. */
+/*
+ * w->root (w->N x w->N): root^T root = the covariance of theta about the mode; w->theta. Returns 0 on
+ * failure.
+ */
 int ks_mode_root(const ks_problem *p, ks_mode_work *w, const ks_mode *m);

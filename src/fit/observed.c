@@ -28,7 +28,7 @@ size_t ks_place_nodes(size_t K, size_t end, double *position, double *weight) {
     return n;
 }
 
-/* As many eigenvalues as hold all but KS_SHARE of the trace, at least four, and no more than have vectors. */
+/* The number of eigenvalues that hold all but KS_SHARE of the trace: at least four, at most `vectors` */
 static size_t used_by_share(const ks_decomposition *d, double trace) {
     double sum = 0;
     size_t K = 1;
@@ -39,7 +39,7 @@ static size_t used_by_share(const ks_decomposition *d, double trace) {
     return least(most(least(d->n, K), least(d->n, 4)), d->vectors);
 }
 
-/* o->K groups of the first `used` eigenvalues; their middles and sizes go to arrays of that room. */
+/* Divides the first `used` eigenvalues into o->K groups; the arrays receive their middles and sizes. */
 static void group(ks_observed *o, size_t used) {
     o->used = used;
     o->K = ks_place_nodes(used, used, o->level, o->size);
@@ -49,7 +49,7 @@ static void group(ks_observed *o, size_t used) {
     }
 }
 
-/* Fewer, where the leverages' correction of D is no longer small: it is of first order only. */
+/* Uses fewer where the leverages' correction of D is no longer small: it is of first order only. */
 static kspec_status used_by_leverage(const ks_run *run, const ks_decomposition *d, ks_observed *o,
                                      kspec_error *err) {
     ks_arena arena = {0};
@@ -67,7 +67,7 @@ static kspec_status used_by_leverage(const ks_run *run, const ks_decomposition *
     return st;
 }
 
-/* The variance over rows (or columns) of their part in the eigenvalues from K on; part: 2m of scratch. */
+/* The variance over rows (or columns) of their contribution to eigenvalues from K on; part: scratch of 2m. */
 static double tail_variance(const ks_decomposition *d, size_t m, double N, size_t K, const double *U2,
                             double sum, double *part) {
     const double *s = d->s;
@@ -123,7 +123,7 @@ kspec_status ks_observe(const ks_run *run, const ks_decomposed *x, ks_arena *are
     return KSPEC_OK;
 }
 
-/* Pulls the correlations R (m x m) towards 0 until their least eigenvalue is no longer nearly zero. */
+/* Shrinks the correlations R (m x m) towards 0 until the smallest eigenvalue is clearly positive. */
 static kspec_status make_definite(size_t m, double *R, double *copy, double *w, kspec_error *err) {
     static const double shares[] = {0, 0.01, 0.03, 0.1, 0.3, 1};
     memcpy(copy, R, m * m * sizeof *R);
@@ -142,8 +142,8 @@ static kspec_status make_definite(size_t m, double *R, double *copy, double *w, 
 static double clip(double x) { return fmin(fmax(x, -0.5), 0.5); }
 
 /*
- * V from the covariance for Gaussian factors C (K x K): leverages, the common factor, and the model's
- * error.
+ * V from the covariance for Gaussian factors C (K x K), corrected for leverages, the common factor, and the
+ * model's error
  */
 static kspec_status fill_covariance(ks_observed *o, const double *C, const double *x_rho, double *sd,
                                     double *copy, kspec_error *err) {

@@ -3,8 +3,8 @@
 #include <math.h>
 
 /*
- * The kernel of the counts' covariance is log |(t_i - t_j)/(c_i - c_j)|, once with c_j and once, taken off,
- * with its conjugate; t = -x is real, and cancels.
+ * The kernel of the counts' covariance is log |(t_i - t_j)/(c_i - c_j)|, taken with c_j, minus the same with
+ * its conjugate. The real t = -x cancels.
  */
 static double covariance(ks_cplx log_i, ks_cplx log_j) {
     const double pi = 3.14159265358979323846;

@@ -1,13 +1,13 @@
-/* How far the eigenvalues of a sample scatter, for Gaussian factors and noise. */
+/* Computes how far the eigenvalues of a sample scatter, for Gaussian factors and noise. */
 #pragma once
 
 #include "linalg/complex.h"
 
 /*
- * V (K x K) = the covariance of the log eigenvalues of the sample. log_c and x_rho come from ks_forward();
- * above and below are log c at levels a little less and a little more, from which the variances are made.
- * The counting functions N at two points covary by pi^-2 log |(c_i - conj c_j)/(c_i - c_j)|; log x moves by
- * N/(x rho).
+ * V (K x K) = the covariance of the log eigenvalues of the sample. log_c and x_rho come from ks_forward().
+ * above and below are log c at slightly smaller and slightly larger levels, which give the variances. The
+ * counting functions N at two points have the covariance pi^-2 log |(c_i - conj c_j)/(c_i - c_j)|; log x
+ * moves by N/(x rho).
  */
 void ks_scatter(size_t K, const ks_cplx *log_c, const ks_cplx *above, const ks_cplx *below,
                 const double *x_rho, double *V);

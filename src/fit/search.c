@@ -22,7 +22,7 @@ kspec_status ks_search_init(const ks_run *run, ks_search *s, const ks_problem *p
     return arena->failed ? ks_nomem(err, "the families of spectra", arena->failed) : KSPEC_OK;
 }
 
-/* The mode of a family among the first `limit`; NULL: not tried yet. */
+/* The mode of a family among the first `limit`; NULL: the family was not tried yet. */
 static ks_mode *lookup(const ks_search *s, size_t limit, const ks_family *f) {
     for (size_t k = 0; k < limit; k++)
         if (ks_family_same(&s->modes[k].family, f)) return &s->modes[k];
@@ -36,16 +36,16 @@ static ks_mode *reserve(ks_search *s, const ks_family *f) {
     return m;
 }
 
-/* By weight; nothing for a mode that cannot be trusted */
+/* The mode's log weight; -infinity for a mode that is not trustworthy */
 static double value(const ks_mode *m) { return m && m->found == 2 ? m->log_weight : -INFINITY; }
 
-/* ---- every shape of one structure, each started by the one before ---- */
+/* ---- every shape of one structure, each started from the previous one ---- */
 
 typedef struct {
     ks_family family;
     const double *theta;
     const ks_cplx *log_c;
-    /* KS_SHAPE_COUNT reserved ones; where earlier ones end */
+    /* KS_SHAPE_COUNT reserved modes; the end of the earlier modes */
     ks_mode *own;
     size_t limit;
     const ks_mode *best;
@@ -59,7 +59,7 @@ static void run_block(const ks_search *s, ks_mode_work *w, block *b) {
         ks_family f = b->family;
         f.shape = shape;
         b->own[shape].family = f;
-        /* without noise a constant spectrum of no end is not one */
+        /* without noise, a constant spectrum without end cannot exist */
         if (shape == KS_SHAPE_FLAT && f.end == s->p->end && !s->p->o->x->low_rank) continue;
         ks_mode *m = lookup(s, b->limit, &f);
         if (!m) ks_mode_find(s->p, w, theta, log_c, m = &b->own[shape]);
@@ -71,7 +71,7 @@ static void run_block(const ks_search *s, ks_mode_work *w, block *b) {
 static void reserve_block(ks_search *s, block *b) {
     b->own = &s->modes[s->count];
     for (size_t shape = 0; shape < KS_SHAPE_COUNT; shape++) reserve(s, &b->family);
-    /* places that find nothing of their own must not be taken for tried ones */
+    /* reserved modes without a result must not look like tried families */
     for (size_t shape = 0; shape < KS_SHAPE_COUNT; shape++) b->own[shape].family.end = 0;
 }
 
@@ -82,13 +82,13 @@ typedef struct {
     const ks_mode *from;
     ks_mode *todo[KS_TRIES_MAX];
     block *blocks;
-    /* in a team: the modes of all chunks, as they were found */
+    /* in a team: the modes that all chunks found */
     ks_mode *made;
 } tries;
 
 /*
- * Modes that were reserved one after the other, `per` by each chunk, whose numbers then lie together. In a
- * team all ranks get them, but for their pointers.
+ * Finds modes that were reserved consecutively, `per` in each chunk, so that the numbers of a chunk are
+ * adjacent. In a team all ranks receive the modes, but not their pointers.
  */
 static kspec_status find_all(const ks_run *run, ks_chunk_fn fn, tries *t, ks_mode *first, size_t chunks,
                              size_t per, kspec_error *err) {
@@ -111,7 +111,7 @@ static kspec_status find_all(const ks_run *run, ks_chunk_fn fn, tries *t, ks_mod
     return st;
 }
 
-/* Where a flat family starts: the means of the rough one between breaks, and the noise. */
+/* The start of a flat family: the means of the rough mode between breaks, and the noise */
 static void between_breaks(const ks_problem *p, const ks_mode *rough, const ks_family *f, double *theta) {
     size_t n = ks_family_nodes(p, f), first = 0;
     memcpy(theta, rough->theta, p->N * sizeof *theta);
@@ -148,7 +148,7 @@ static kspec_status one_block(void *ctx, size_t k, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* The best of the families, each started from one mode unless it was tried before. */
+/* The best of the families, each started from one mode unless it was tried before */
 static kspec_status best_of(const ks_run *run, ks_search *s, const ks_mode *from, size_t count,
                             const ks_family *f, const ks_mode **best, kspec_error *err) {
     tries t = {.s = s, .from = from};
@@ -162,7 +162,7 @@ static kspec_status best_of(const ks_run *run, ks_search *s, const ks_mode *from
     return st;
 }
 
-/* ---- moves: a break more, or an end ---- */
+/* ---- moves: add a break or an end ---- */
 
 typedef struct {
     /* into 1, 2, ... pieces */
@@ -177,7 +177,7 @@ static void add_place(size_t x, size_t *count, size_t *list) {
     list[(*count)++] = x;
 }
 
-/* Cuts of the rough mode into constant pieces, and the first nodes; ends beside them. */
+/* Proposes breaks, by cutting the rough mode into constant pieces and at the first nodes; also ends. */
 static void find_places(const ks_search *s, places *q) {
     const ks_problem *p = s->p;
     size_t K = p->o->K, most = KS_PIECES_MAX < K - 1 ? KS_PIECES_MAX : K - 1;
@@ -195,7 +195,7 @@ static void find_places(const ks_search *s, places *q) {
     for (size_t k = 0; k < KS_SPIKES_MAX; k++) add_place(k, &q->cuts, q->cut);
 }
 
-/* Spectra end beyond three eigenvalues and the last break; without noise, beyond those that are seen. */
+/* A spectrum ends beyond three eigenvalues and the last break; without noise, beyond the seen eigenvalues. */
 static int may_end(const ks_problem *p, const ks_family *f, size_t end) {
     size_t least = p->dust ? 3 : p->o->used > 3 ? p->o->used : 3;
     return end >= least && end < p->end && (!f->breaks || end > p->before[f->at[f->breaks - 1] + 1]);
@@ -227,7 +227,7 @@ static size_t list_ends(const ks_problem *p, const ks_family *f, const places *q
     return n;
 }
 
-/* Steps of 4, 2 and 1 towards a better end, where there is one. */
+/* Moves the end in steps of 4, 2 and 1 nodes while that improves the mode. */
 static kspec_status refine(const ks_run *run, ks_search *s, const ks_mode *from, const ks_mode **best,
                            kspec_error *err) {
     kspec_status st = KSPEC_OK;
@@ -250,7 +250,7 @@ typedef struct {
     const ks_mode *at[KS_REACHED_MAX];
 } reached;
 
-/* From a mode, moves while they help: a break more, or an end where there is none yet. */
+/* Moves on from a mode while that helps: adds a break, or an end if the family has none yet. */
 static kspec_status climb(const ks_run *run, ks_search *s, const ks_mode *current, const places *q,
                           reached *to, kspec_error *err) {
     const ks_problem *p = s->p;
@@ -269,7 +269,7 @@ static kspec_status climb(const ks_run *run, ks_search *s, const ks_mode *curren
     return KSPEC_OK;
 }
 
-/* Flat spectra: the breaks first, with an end beyond the sample's, then the end. *best is NULL if none. */
+/* Flat spectra: first breaks, with an end beyond the sample's, then the end. *best is NULL if none fits. */
 static kspec_status find_flat(const ks_run *run, ks_search *s, const places *q, const ks_mode **best,
                               kspec_error *err) {
     const ks_problem *p = s->p;
@@ -295,7 +295,7 @@ static kspec_status find_flat(const ks_run *run, ks_search *s, const places *q, 
     return st ? st : refine(run, s, s->rough, best, err);
 }
 
-/* Every shape of what the moves have reached, unless it is far from the best. */
+/* Tries every shape of the structure that the moves reached, unless it is far from the best. */
 static kspec_status all_shapes(const ks_run *run, ks_search *s, const reached *to, const ks_mode *top,
                                kspec_error *err) {
     block blocks[KS_REACHED_MAX];
@@ -326,7 +326,7 @@ kspec_status ks_search_run(const ks_run *run, ks_search *s, const double *theta,
     s->count = 0;
     block whole = {.family = {.end = p->end}, .theta = theta, .log_c = log_c};
     reserve_block(s, &whole);
-    /* one chunk, whose best mode every rank of a team finds for itself */
+    /* every rank of a team computes this one chunk, and so knows its best mode */
     kspec_status st = ks_parallel_for(&parts[0], 1, one_block, &(tries){.s = s, .blocks = &whole}, err);
     const ks_mode *top = whole.best, *flat;
     if (st || !all || p->o->used < 4 || !top) return st;

@@ -1,13 +1,13 @@
-/* Which families are tried: every shape whole, then with breaks and an end as long as they help. */
+/* Searches the families of spectra: first every shape, then breaks and an end while they improve the fit. */
 #pragma once
 
 #include "base/parallel.h"
 #include "fit/mode.h"
 
 /*
- * Room: breaks at the cuts of the rough mode and at the first eigenvalues; ends there and at KS_ENDS; refined
- * ends. Modes of the shapes and the rough one, of each move of two shapes and the start of the flat one,
- * and of every shape of what the moves reached.
+ * Room: breaks at the cuts of the rough mode and at the first eigenvalues; ends at the same places and at
+ * KS_ENDS; refined ends. Modes of all shapes and the rough one, of each move of two shapes and the start of
+ * the flat one, and of every shape of the structure that the moves reached.
  */
 enum {
     KS_CUTS_MAX = 6 + KS_SPIKES_MAX,
@@ -24,9 +24,9 @@ typedef struct {
     ks_mode *modes;
     /* one for each worker */
     ks_mode_work *work;
-    /* whose cuts and means show where there might be steps */
+    /* the mode whose cuts and means suggest steps */
     const ks_mode *rough;
-    /* for segmentations; K times no guess */
+    /* for segmentations; K times NaN, the missing guess */
     double *scratch;
     ks_cplx *nothing;
 } ks_search;
@@ -35,8 +35,8 @@ kspec_status ks_search_init(const ks_run *run, ks_search *s, const ks_problem *p
                             kspec_error *err);
 
 /*
- * All modes, from theta (N) and log_c (K) as a start: of the shapes alone, or where `all` is 1 with
- * breaks and ends. The same bits at any thread count.
+ * Finds all modes, starting from theta (N) and log_c (K): of the shapes alone, or if `all` is 1 also with
+ * breaks and ends. The result has the same bits at any thread count.
  */
 kspec_status ks_search_run(const ks_run *run, ks_search *s, const double *theta, const ks_cplx *log_c,
                            int all, kspec_error *err);
