@@ -1,4 +1,4 @@
-/* kspec_accumulator_*: second-order estimates of rows that pass by once. */
+/* kspec_accumulator_*: estimates second-order quantities from rows that arrive once, in batches. */
 #include "dimension/accumulator.h"
 
 #include "base/center.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* A block is long enough that the products of columns take most of the time, and short beside them. */
+/* Long enough for products of columns to dominate the time, and short compared with all rows */
 size_t ks_accumulator_block = 1024;
 
 enum { RESERVOIR = 4096 };
@@ -35,7 +35,7 @@ static kspec_status check(size_t features, kspec_accumulator_opts *o, kspec_erro
     return st;
 }
 
-/* A stream that no other accumulator has, in whatever process */
+/* A stream number that no other accumulator has, in any process */
 static kspec_status own_stream(uint64_t *stream, kspec_error *err) {
     while (*stream == 0)
         if (getrandom(stream, sizeof *stream, 0) != sizeof *stream)
@@ -109,7 +109,7 @@ static ks_run on_device(const kspec_accumulator *a) {
     return (ks_run){.threads = a->threads, .to = 1, .device = a->placement.device};
 }
 
-/* Logically nothing changes: what is on a GPU is in the host's memory, too. */
+/* The accumulator does not change logically: this copies its state from the GPU to host memory. */
 kspec_status ks_accumulator_fetch(const kspec_accumulator *of, kspec_error *err) {
     kspec_accumulator *a = (kspec_accumulator *)of;
     const ks_run run = on_device(a);
@@ -121,7 +121,7 @@ kspec_status ks_accumulator_fetch(const kspec_accumulator *of, kspec_error *err)
                    : KSPEC_OK;
 }
 
-/* The state is the host's alone, which is about to change it. */
+/* Moves the state to the host alone, which is about to change it. */
 static kspec_status bring_home(kspec_accumulator *a, kspec_error *err) {
     kspec_status st = ks_accumulator_fetch(a, err);
     const ks_run run = on_device(a);
@@ -144,7 +144,7 @@ kspec_status ks_accumulator_flush(kspec_accumulator *a, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* What row i of a batch is, after every entry was looked at */
+/* The kind of row i of a batch, known after looking at every entry */
 typedef enum { WHOLE, MISSING, INFINITE } kind;
 
 static kind look(const kspec_matrix *x, size_t i, size_t *where) {
@@ -211,7 +211,7 @@ kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *
     if (!st && other) st = check_entries(a, other, BATCHES[1], err);
     if (!st) st = bring_home(a, err);
     if (!st) st = ks_blas_enter(a->threads, err);
-    for (size_t i = 0; i < x->rows && !st; i++) { /* nothing fails from here on */
+    for (size_t i = 0; i < x->rows && !st; i++) { /* no step below can fail */
         double *to = a->waiting + a->held * a->sums.all;
         size_t where;
         if (a->o.omit_nan && (look(x, i, &where) || (other && look(other, i, &where)))) {
@@ -229,7 +229,7 @@ kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *
 
 /* ---- rows on a GPU ---- */
 
-/* The GPU that has the batch, once it has made it; the first time it is opened. */
+/* Opens the GPU that holds the batch, at the first such batch. */
 static kspec_status open_device(kspec_accumulator *a, const kspec_matrix *x, size_t count, kspec_error *err) {
     ks_placement *p = &a->placement;
     if (!p->device) return ks_placement_of_data(p, KSPEC_DEVICE_AUTO, x, count, err);
@@ -239,7 +239,7 @@ static kspec_status open_device(kspec_accumulator *a, const kspec_matrix *x, siz
     return KSPEC_OK;
 }
 
-/* *done = 0: it is for the host */
+/* *done = 0: the host must add it */
 static kspec_status add_on_device(kspec_accumulator *a, const kspec_matrix *x[2], int *done,
                                   kspec_error *err) {
     const ks_run run = on_device(a);
@@ -259,7 +259,7 @@ static kspec_status add_on_device(kspec_accumulator *a, const kspec_matrix *x[2]
     return st;
 }
 
-/* By way of the host, whose messages these are where the batch is wrong */
+/* Adds the batch through the host, which reports errors in it. */
 static kspec_status add_copies(kspec_accumulator *a, const kspec_matrix x[2], size_t count,
                                kspec_error *err) {
     ks_arena arena = {0};

@@ -1,4 +1,4 @@
-/* What an accumulator holds: sums, a sample of the rows, and rows that wait until they fill a block. */
+/* The state of an accumulator: sums, a sample of the rows, and rows that wait until they fill a block. */
 #pragma once
 
 #include "device/device.h"
@@ -11,30 +11,30 @@ struct kspec_accumulator {
     ks_stream sums;
     ks_reservoir sample;
     ks_stream_room room;
-    /* the GPU that batches came from, and what of the state is there; lost: it failed with rows on it */
+    /* the GPU that batches came from, and its part of the state; lost: the GPU failed while it held rows */
     ks_placement placement;
     ks_stream_there there;
     int lost;
-    /* rows in their own units; `block` of them, and room for one more */
+    /* rows in their own units; room for `block` + 1 rows */
     double *waiting;
     size_t held, block;
-    uint64_t taken, omitted; /* rows of its own stream so far; of all streams, left out for NaN */
-    /* the streams that its rows come from, its own first */
+    uint64_t taken, omitted; /* rows so far of its own stream; rows of all streams omitted for NaN */
+    /* the streams of its rows, starting with the accumulator's own */
     uint64_t *streams;
     size_t stream_count;
     kspec_accumulator_shape shape; /* as last described */
     ks_arena arena;
 };
 
-/* How many rows make a block; for tests */
+/* The number of rows in a block; variable for tests */
 extern size_t ks_accumulator_block;
 
-/* Adds what waits to the sums, and has all of the state in the host's memory. */
+/* Adds the waiting rows to the sums, and moves the whole state to host memory. */
 kspec_status ks_accumulator_flush(kspec_accumulator *a, kspec_error *err);
 
-/* The state in the host's memory; it may be on a GPU as well. */
+/* Copies the state to host memory; it may stay on a GPU as well. */
 kspec_status ks_accumulator_fetch(const kspec_accumulator *a, kspec_error *err);
 
-/* An accumulator with checked options, blocks of so many rows, and room for so many streams in its list */
+/* A new accumulator with checked options, this block size, and room for this many streams */
 kspec_status ks_accumulator_new(size_t features, const kspec_accumulator_opts *o, size_t block,
                                 size_t streams, kspec_accumulator **out, kspec_error *err);

@@ -1,6 +1,7 @@
 /*
- * An accumulator as bytes: words of 8 bytes in the machine's order. Magic number, version, length; settings;
- * streams; the sums; the sample of rows; rows that wait; and a checksum of all before it.
+ * Converts an accumulator to bytes and back. The bytes are words of 8 bytes in the machine's order: magic
+ * number, version, length; settings; streams; the sums; the sample of rows; waiting rows; and a checksum of
+ * all preceding words.
  */
 #include "base/digest.h"
 #include "base/error.h"
@@ -10,9 +11,9 @@
 #include <string.h>
 
 enum { VERSION = 1, HEAD = 3, SETTINGS = 15, SUMS = 3 };
-static const uint64_t MAGIC = UINT64_C(0x6d7563636170736b); /* "kspaccum" where the least byte comes first */
+static const uint64_t MAGIC = UINT64_C(0x6d7563636170736b); /* "kspaccum" in little-endian order */
 
-/* Moves bytes to or from the packed form, and ends where that ends. */
+/* Moves bytes to or from the packed form, and stops at its end. */
 typedef struct {
     unsigned char *at; /* NULL: only counts */
     size_t left, moved;
@@ -54,7 +55,7 @@ static void put_settings(const kspec_accumulator *a, uint64_t s[SETTINGS]) {
     memcpy(s, all, sizeof all);
 }
 
-/* All but the head, the settings and the checksum */
+/* Everything except the head, the settings and the checksum */
 static void pass_all(mover *m, kspec_accumulator *a) {
     ks_stream *s = &a->sums;
     uint64_t sums[SUMS] = {s->n, (uint64_t)(int64_t)s->exponent, (uint64_t)s->known};
@@ -105,7 +106,7 @@ kspec_status kspec_accumulator_pack(const kspec_accumulator *a, void *to, size_t
     return KSPEC_OK;
 }
 
-/* The checksum has been right: what is wrong now was written by another program, not by accident. */
+/* The checksum was right, so any error now comes from the program that wrote the bytes, not from damage. */
 static kspec_status build(const unsigned char *from, size_t size, const uint64_t s[SETTINGS],
                           kspec_accumulator **out, kspec_error *err) {
     const kspec_accumulator_opts o = {.size = sizeof o,

@@ -1,4 +1,4 @@
-/* What an accumulator tells: the dimension of either matrix, and how alike they are. */
+/* Results of accumulators: the dimension of one or two matrices, and the alignment of two. */
 #include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -12,11 +12,11 @@
 
 #include <math.h>
 
-/* Estimates of either matrix, and of both */
+/* Estimates of each matrix, and of both together */
 typedef struct {
     ks_sums sums[3];
     ks_second second[2];
-    double population[2][2]; /* rows and columns of either */
+    double population[2][2]; /* rows and columns of each */
     double *cross;
     ks_lost lost;
     ks_arena arena;

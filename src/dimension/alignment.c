@@ -6,8 +6,9 @@
 #include <math.h>
 
 /*
- * Without index k of one side: of a side that a matrix does not have, its second moment is that of all. Where
- * some second moment is not positive, the expansion to first order about the alignment of all.
+ * The alignment without index k of one side. If a matrix does not have that side, its second moment does not
+ * change. If some second moment is not positive, the result is the first-order expansion about the alignment
+ * from all data.
  */
 static double leave_one_out(double cross, double m, double m2, const double *all, int positive) {
     double unit = sqrt(all[1] * all[2]);
@@ -15,12 +16,12 @@ static double leave_one_out(double cross, double m, double m2, const double *all
     return cross / unit - all[0] / unit * (m / all[1] + m2 / all[2] - 2) / 2;
 }
 
-/* What rounding may have done to place k of a list of P rows and other columns */
+/* Possible rounding error at place k of a list for P rows and other columns */
 static double lost_of(const ks_lost *l, size_t P, size_t k) {
     return k == 0 ? l->all : k <= P ? l->row : l->col;
 }
 
-/* Is m(2), with one left out or not, known to a digit? */
+/* Is at least one digit of m(2) known, with all data and with one left out? */
 static int known(const ks_second *s) {
     const double digit = 10;
     for (size_t k = 0; k < 1 + s->P + s->Q; k++)
@@ -28,12 +29,12 @@ static int known(const ks_second *s) {
     return 1;
 }
 
-/* What rounding may have done to an alignment A, by what it may have done to what A is made of: c, e and f */
+/* Possible rounding error of an alignment A, given the rounding errors c, e and f of its three components */
 static double lost_of_ratio(double A, double c, double m, double e, double m2, double f) {
     return c / sqrt(m * m2) + fabs(A) * (e / m + f / m2) / 2 + 2 * KS_LOST_OF_ITSELF * fabs(A);
 }
 
-/* What its mean without a row exceeds it by: as ks_second_excess(), without what is 0 in the mean of all */
+/* The excess of its mean without a row, as ks_second_excess(), without terms whose mean is 0 */
 static double excess(const ks_second *a, const ks_second *b, const double *cross, const double *loo,
                      double A) {
     double mean = 0;
@@ -87,8 +88,9 @@ kspec_status ks_alignment_set(const ks_second *a, const ks_second *b, const doub
         ks_spread_add(&spread, loo + side[k], side[k + 1] - side[k], share[k], r->alignment);
     r->alignment_std_error = sqrt(spread.variance);
     /*
-     * Near 1 the estimate, a mean over a geometric mean, is too large by more than its error. The interval is
-     * that of the estimate less its bias, and contains the estimate (docs/explanation/alignment.md).
+     * Near 1, the estimate, a mean over a geometric mean, is too large by more than its error. So the
+     * interval is centred on the estimate minus its bias, and extended to contain the estimate
+     * (docs/explanation/alignment.md).
      */
     const double quantile = grouped ? ks_student_quantile(ks_spread_degrees(&spread)) : KS_Z95;
     const double half = quantile * (r->alignment_std_error + sqrt(error)) + rounding + error_of_bias,

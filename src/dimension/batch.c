@@ -1,4 +1,4 @@
-/* kspec_dimension_batch(): many matrices, on all processors side by side or together on a GPU. */
+/* kspec_dimension_batch(): computes the dimensions of many matrices, in parallel on CPUs or on a GPU. */
 #include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -20,7 +20,7 @@ typedef struct {
     size_t count, ntrials;
     const kspec_dimension_opts *o;
     kspec_dimension_result **out;
-    /* together on a GPU: a part of them, their lists, and what the results say of the device */
+    /* together on a GPU: one part of the matrices, their lists, and the device fields of the results */
     size_t from;
     double population[2];
     const ks_batch_job *job;
@@ -37,7 +37,7 @@ static kspec_status name_matrix(size_t k, kspec_status st, kspec_error *err) {
     return st;
 }
 
-/* ---- side by side ---- */
+/* ---- in parallel on CPUs ---- */
 
 static kspec_status one(void *ctx, size_t k, const ks_worker *worker) {
     const batch *b = ctx;
@@ -47,7 +47,7 @@ static kspec_status one(void *ctx, size_t k, const ks_worker *worker) {
                        worker->err);
 }
 
-/* One after the other on all threads, where they are large, few, or on a GPU */
+/* One after the other on all threads, for matrices that are large, few, or on a GPU */
 static kspec_status in_turn(const batch *b, const ks_run *run, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < b->count && !st; k++) {
@@ -64,7 +64,7 @@ static kspec_status in_turn(const batch *b, const ks_run *run, kspec_error *err)
 
 /* ---- together on a GPU ---- */
 
-/* The room of one that is computed with others, in entries; of all that are at once */
+/* The largest matrix that is computed together with others, in entries; the most entries at once */
 static const size_t SMALL = (size_t)1 << 21, TOGETHER = (size_t)1 << 28;
 
 static int suits(const batch *b) {
@@ -79,7 +79,7 @@ static int suits(const batch *b) {
     return 1;
 }
 
-/* Do they lie row by row, one after the other? */
+/* Are all matrices row-major and contiguous in memory? */
 static int lie_together(const batch *b) {
     for (size_t k = 0; k < b->count; k++)
         if (!ks_borrowed_by_rows(&b->phi[k]) ||
@@ -115,7 +115,7 @@ static kspec_status set_result(const batch *b, const ks_second *s, size_t k, ksp
     return st ? st : ks_dimension_doubts(r, err);
 }
 
-/* From the lists of matrix k of the part; no result where it is to be computed by itself */
+/* Finishes matrix k of the part from its lists; without a result if it must be computed separately. */
 static kspec_status finish(void *ctx, size_t k, const ks_worker *worker) {
     const batch *b = ctx;
     const ks_batch_job *j = b->job;
@@ -177,7 +177,7 @@ static kspec_status finish(void *ctx, size_t k, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* *done = 0: it does not fit, or the GPU failed */
+/* *done = 0: the part does not fit, or the GPU failed */
 static kspec_status make_part(batch *b, const ks_run *run, size_t count, int *done, kspec_error *err) {
     const kspec_dimension_opts *o = b->o;
     const size_t P = b->phi[0].rows, Q = b->phi[0].cols;

@@ -1,4 +1,4 @@
-/* kspec_compare(): alignment of two kernels without bias, and differences with the paired jackknife. */
+/* kspec_compare(): estimates alignment without bias, and differences with the paired jackknife. */
 #include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -19,7 +19,7 @@
 #include <math.h>
 
 enum { HIGHEST = 4 };
-/* multiply-adds that the shared dimension may take: about a second */
+/* the most multiply-adds for the shared dimension: about a second */
 static const double SHARED_WORK = 1e10;
 
 typedef struct {
@@ -28,7 +28,7 @@ typedef struct {
     ks_arena arena;
     ks_measured first, second;
     ks_second one, two;
-    const kspec_matrix *raw[2], *used[2]; /* as given, and standardised where that was asked for */
+    const kspec_matrix *raw[2], *used[2]; /* as given, and standardised if requested */
     size_t block[2];
     kspec_compare_result *result;
 } job;
@@ -56,7 +56,7 @@ static kspec_status check(job *j, kspec_error *err) {
 
 /* ---- alignment ---- */
 
-/* Is it zero? By the first split of the trials. `cross` is in units of both matrices. */
+/* Tests whether the alignment is zero, from the first split. `cross` is in units of both matrices. */
 static kspec_status set_p(job *j, const ks_run *run, double cross, double *p, kspec_error *err) {
     ks_pair pair[2];
     ks_shape shape[2];
@@ -65,7 +65,7 @@ static kspec_status set_p(job *j, const ks_run *run, double cross, double *p, ks
     on_processor.device = NULL;
     kspec_status st = KSPEC_OK;
     if (!ks_centred(j->o.center) || isfinite(j->first.population[0]) || j->first.rows.of) return KSPEC_OK;
-    for (int k = 0; k < 2 && !st; k++) { /* the trials of the second in the opposite order */
+    for (int k = 0; k < 2 && !st; k++) { /* the second matrix takes its halves in the opposite order */
         ks_trials_split(&of[k]->trials, j->o.seed, 0, &of[k]->halves, &pair[k]);
         const double *A = k ? pair[k].B : pair[k].A, *B = k ? pair[k].A : pair[k].B;
         st = ks_shape_make(&on_processor, A, B, pair[k].P, pair[k].Q, j->o.seed, &shape[k], err);
@@ -75,7 +75,8 @@ static kspec_status set_p(job *j, const ks_run *run, double cross, double *p, ks
 }
 
 /*
- * The usual alignment, <K, L> / (|K| |L|), of the means over trials. own: <K, L> where either has one trial.
+ * The usual alignment, <K, L> / (|K| |L|), of the means over trials. own: <K, L> if either matrix has one
+ * trial.
  */
 static kspec_status biased_alignment(job *j, const ks_run *run, double own, double *value, kspec_error *err) {
     ks_arena arena = {0};
@@ -95,7 +96,7 @@ static kspec_status biased_alignment(job *j, const ks_run *run, double own, doub
 
 /* ---- doubts ---- */
 
-/* Orders above those of a call that asks for none, where both matrices have them */
+/* Reports higher orders that both matrices allow and that a call without a requested order omits. */
 static void tell_left_out(const job *j, ks_doubts to) {
     const int a = ks_higher_most(&j->first), b = ks_higher_most(&j->second), most = a < b ? a : b;
     if (j->o.nmax || j->first.rows.of || j->second.rows.of) return;
@@ -168,7 +169,7 @@ static kspec_status compute(job *j, kspec_compare_result *r, kspec_error *err) {
     return st ? st : biased_alignment(j, &last, own, &r->alignment_biased, err);
 }
 
-/* The sums of either, those of both for the alignment, and higher moments */
+/* Adds up the work: second-order sums of each matrix and of both for the alignment, and higher moments. */
 static kspec_status decide(job *j, ks_placement *placement, kspec_error *err) {
     const ks_trials *t[2] = {&j->first.trials, &j->second.trials};
     ks_load l = {0};
@@ -210,7 +211,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     return st;
 }
 
-/* Blocks of rows: of one size where the rows are shared */
+/* Makes blocks of rows, with the same size for both matrices if they share rows. */
 static kspec_status make_blocks(job *j, const ks_trials_given given[2], kspec_error *err) {
     kspec_compare_opts *o = &j->o;
     const int shared = o->paired == KSPEC_PAIRED_ROWS;
@@ -276,7 +277,7 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (!st) st = check(&j, err);
     if (!st) st = ks_placement_open(&placement, ks_device_of_rank(j.o.device, j.o.team), err);
     st = ks_placement_run(&placement, st, j.o.team, attempt, &j, err);
-    if (!st) { /* each rank makes it; what one has no memory for, none has */
+    if (!st) { /* each rank computes it; if one rank lacks memory, all fail */
         st = ks_shared_make(&j.o, j.used[0], ntrials, j.used[1], other_ntrials, SHARED_WORK, j.result, err);
         st = kspec_team_agree(j.o.team, st, err);
     }

@@ -10,18 +10,18 @@
 #include <math.h>
 #include <string.h>
 
-/* The highest order that may be asked for, and that of a call that asks for none */
+/* The highest order that a caller may request, and the highest by default */
 enum { HIGHEST = KS_HIGHER_MOST, USUAL = 2 };
 
 /*
- * Of one matrix, or of a part of it: 1 + P + Q values each (from all, without each row, without each
- * column), of m(1)^2 and of m(1), m(2), ... by their order, in units of 2^unit of the data, the same for all.
- * of[0] is the dimension. `lost`: what rounding may have done to the values of all.
+ * Estimates from one matrix or a quarter of it: 1 + P + Q values each (from all data, without each row,
+ * without each column). They are m(1)^2, and m(1), m(2), ... by order, in units of 2^unit of the data, the
+ * same for all. of[0] is the dimension. `lost`: possible rounding errors of the values from all data.
  */
 typedef struct {
     size_t P, Q;
-    double rows; /* how many there are, of which P are left out */
-    /* by side: what sampling leaves of the variance, as in ks_second */
+    double rows; /* the number of rows; P of them are left out one at a time */
+    /* by side: the fraction of the variance that sampling leaves, as in ks_second */
     double share[2];
     double *square, *of[1 + HIGHEST], lost[1 + HIGHEST];
     int highest;
@@ -46,7 +46,7 @@ static kspec_status list_second(const ks_second *s, int unit, lists *l, ks_arena
     }
     l->lost[0] = ks_ratio_lost(s, &spread, &bias) * ks_ratio(s->square[0], s->moment[0]);
     l->lost[1] = ldexp(s->lost[0].all, 2 * e), l->lost[2] = ldexp(s->lost[2].all, 4 * e);
-    l->of[0][0] = ks_ratio(s->square[0], s->moment[0]); /* to the last bit that of kspec_dimension() */
+    l->of[0][0] = ks_ratio(s->square[0], s->moment[0]); /* the same bits as kspec_dimension() */
     return KSPEC_OK;
 }
 
@@ -85,7 +85,8 @@ static kspec_status open_pair(pair_of_lists *p, kspec_paired paired, const lists
 }
 
 /*
- * Of x - y, N[0] and N[1] values of so many; `shared`: the same rows or columns, left out of both at once
+ * For x - y: N[0] and N[1] values, sampled from so many rows or columns. `shared`: both matrices have the
+ * same rows or columns, and both leave them out together
  */
 static void add_sides(const double *x, const double *y, const size_t N[2], const double of[2], int shared,
                       const double share[2], double *room, ks_spread *s) {
@@ -107,7 +108,7 @@ static ks_spread spread_of(const pair_of_lists *p) {
     return s;
 }
 
-/* A list as logarithms, if all values have one and it is known better than to a factor of e: 1 */
+/* Converts a list to logarithms and returns 1 if all are defined and known to better than a factor of e. */
 static int take_logs(const lists *l, int n, double *logs) {
     for (size_t k = 0; k < length(l); k++) {
         double x = l->of[n][k];
@@ -121,14 +122,15 @@ static int take_logs(const lists *l, int n, double *logs) {
 }
 
 /*
- * How much of the jackknife's variance is true. The variance of a mean over tuples is s_1 + s_2 + ...,
- * s_k the part that k rows and columns make together. The jackknife counts that k times, V = sum of k s_k
- * (Efron and Stein 1981); from half the rows and half the columns it is 2^k times as large, V' = sum of
- * 2^k k s_k. With parts 1 and k alone the true variance is V - (V' - 2 V) (k-1) / (k (2^k - 2)): the
- * factor is 1/4 for k = 2, 1/9 for k = 3, 3/56 for k = 4. Moments of order 2 have all of them; 1/9 was
- * chosen by the levels of p that it gives (docs/explanation/alignment.md). V' is the mean over the four
- * quarters of even and odd rows and columns. For a dimension the parts are those of its expansion to first
- * order, m(1)^2 / (that of all) - m(2) / (that of all), which has no logarithm to be undefined in a quarter.
+ * The fraction of the jackknife's variance that is true. The variance of a mean over tuples is s_1 + s_2 +
+ * ..., where s_k is the part that k rows and columns contribute jointly. The jackknife counts s_k k times: V
+ * = sum of k s_k (Efron and Stein 1981). From half the rows and half the columns, s_k is 2^k times as large:
+ * V' = sum of 2^k k s_k. With parts 1 and k alone, the true variance is V - (V' - 2 V) (k-1) / (k (2^k - 2)).
+ * The factor is 1/4 for k = 2, 1/9 for k = 3, 3/56 for k = 4. Moments of order 2 have all these parts; 1/9
+ * was chosen by the levels of p that it gives (docs/explanation/alignment.md). V' is the mean over the four
+ * quarters of even and odd rows and columns. For a dimension, the parts come from its first-order expansion,
+ * m(1)^2 / (m(1)^2 of all) - m(2) / (m(2) of all), which needs no logarithm that might be undefined in a
+ * quarter.
  */
 enum { QUARTERS = 4 };
 static const double EXCESS = 1.0 / 9, LEAST_SHARE = 0.5;
@@ -141,8 +143,8 @@ static void expand(const lists *part, const lists *all, int n, int relative, dou
 }
 
 /*
- * Every second row from `row` on, every second column from `col` on, of each trial; of a complete side, which
- * is not a sample, all
+ * Every second row from `row` on, every second column from `col` on, of each trial. A complete side is not a
+ * sample, so all of it is used
  */
 static kspec_status open_quarter(const ks_measured *m, size_t row, size_t col, ks_measured *out,
                                  ks_arena *arena, kspec_error *err) {
@@ -200,7 +202,7 @@ static kspec_status list_quarters(const ks_run *run, const ks_two_matrices *of, 
 
 /* ---- the differences ---- */
 
-/* Everything that a difference is made of; no quarters where the matrices are too small for them */
+/* Everything that determines a difference; without quarters if the matrices are too small for them */
 typedef struct {
     lists all[2], part[QUARTERS][2];
     pair_of_lists whole, quarter[QUARTERS];
@@ -261,7 +263,7 @@ static void set_difference(const material *m, int n, kspec_difference *d) {
     s = logs ? spread_of(&m->whole) : plain_spread(m, n);
     const double difference = x[0][0] - x[1][0];
     if (!(s.variance > 0)) return;
-    /* higher moments are too uncertain in a quarter, and a dimension without logarithms is */
+    /* higher moments, and dimensions without logarithms, are too uncertain in a quarter */
     int known = m->quarters && n <= 2 && (n || logs);
     double share = known ? true_share(m, n, logs) : 1;
     d->p = ks_student_tails(difference / sqrt(share * s.variance), ks_spread_degrees(&s));

@@ -1,4 +1,4 @@
-/* Differences of dimension and of moments between two matrices, with standard errors and p-values. */
+/* Computes differences of dimension and moments between two matrices, with standard errors and p-values. */
 #pragma once
 
 #include "kspec/dimension.h"
@@ -6,8 +6,8 @@
 #include "moments/where.h"
 
 /*
- * The two matrices, and what they give from all of their rows and columns. NULL: a matrix that is not there
- * any more; its moments end at order 2, and p is not corrected by its quarters.
+ * The two matrices, and their estimates from all rows and columns. NULL: the matrix is no longer available.
+ * Then its moments end at order 2, and its quarters do not correct p.
  */
 typedef struct {
     const kspec_compare_opts *o;
@@ -15,10 +15,10 @@ typedef struct {
     const ks_second *second[2];
 } ks_two_matrices;
 
-/* Adds what the moments above m(2) of a matrix take. */
+/* Adds the work of the moments above m(2) of a matrix. */
 kspec_status ks_differences_load(const kspec_compare_opts *o, const ks_measured *m, ks_load *l,
                                  kspec_error *err);
 
-/* Sets the dimensions, the count and the differences of r, whose arena has them. */
+/* Sets the dimensions, the count and the differences of r; the arena of r holds them. */
 kspec_status ks_differences_make(const ks_run *run, const ks_two_matrices *of, kspec_compare_result *r,
                                  ks_arena *arena, kspec_error *err);

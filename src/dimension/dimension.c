@@ -1,4 +1,4 @@
-/* kspec_dimension(): the participation ratio without bias, its interval, and the curve over sizes. */
+/* kspec_dimension(): the unbiased participation ratio, its interval, and its curve over sizes. */
 #include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -45,7 +45,7 @@ static kspec_status check(kspec_dimension_opts *o, kspec_error *err) {
     return st ? ks_about(err, "center", "rows", st) : KSPEC_OK;
 }
 
-/* evidence: NULL where nobody asks for it */
+/* evidence: NULL if not requested */
 static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
                              size_t ntrials, ks_second *s, ks_evidence *evidence, kspec_dimension_result *r,
                              ks_arena *arena, kspec_error *err) {
@@ -62,7 +62,7 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
     kspec_status st = ks_measured_open_dependent(&m, phi, ntrials, o->row_trials, &how, ks_centred(o->center),
                                                  "the matrix", &r->missing, arena, err);
     m.standardized = o->standardize;
-    m.whole = !evidence && !o->row_groups && !o->col_groups && !o->pairwise; /* a part of the curve */
+    m.whole = !evidence && !o->row_groups && !o->col_groups && !o->pairwise; /* one part of the curve */
     if (!st) r->groups = m.rows.of ? m.rows.count : 0, r->col_groups = m.cols.of ? m.cols.count : 0;
     ks_run sums = ks_run_part(run, 0, 0.7), rest = ks_run_part(run, 0.7, 1);
     if (!st) st = ks_second_make(&sums, &m, o->splits, o->seed, s, arena, err);
@@ -88,8 +88,9 @@ kspec_status ks_dimension_set(const ks_second *s, ks_dimensionality *d, kspec_di
 /* ---- the curve ---- */
 
 /*
- * Size k of `points`, from a tenth of all, but 20 (half of less than 40) or the least that can be done,
- * to all, in equal ratios: smaller parts say nothing of the dimension
+ * Size k of `points`, in equal ratios up to all. The sizes start at a tenth, but at least at 20 (half of
+ * fewer than 40) and at the smallest possible size, because smaller parts carry no information about the
+ * dimension.
  */
 static size_t size_at(size_t least, size_t all, size_t k, size_t points) {
     enum { SMALL = 20 };
@@ -98,7 +99,7 @@ static size_t size_at(size_t least, size_t all, size_t k, size_t points) {
     return (size_t)(low * pow((double)all / low, (double)k / (double)(points - 1)) + 0.5);
 }
 
-/* A dense copy of rows and columns of every trial */
+/* A dense copy of some rows and columns of every trial */
 static kspec_status take(const kspec_matrix *phi, size_t ntrials, const size_t *rows, size_t P,
                          const size_t *cols, size_t Q, kspec_matrix *out, ks_arena *arena, kspec_error *err) {
     for (size_t t = 0; t < ntrials; t++) {
@@ -111,7 +112,7 @@ static kspec_status take(const kspec_matrix *phi, size_t ntrials, const size_t *
     return KSPEC_OK;
 }
 
-/* What the parts of one size add up to, in units of the first */
+/* Sums over the parts of one size, in units of the first part */
 typedef struct {
     double square, moment, naive;
     int exponent, count;
@@ -142,8 +143,8 @@ static kspec_status add_part(const ks_run *run, const kspec_dimension_opts *o, c
 }
 
 /*
- * From several parts, the more the smaller they are: the ratio of their mean m(1)^2 and m(2), whose noise is
- * less than that of a mean of ratios. rows and cols hold the order twice, so that a part may begin anywhere.
+ * Averages several parts, more if they are smaller: the ratio of their mean m(1)^2 and mean m(2), which is
+ * less noisy than a mean of ratios. rows and cols contain the order twice, so that a part may start anywhere.
  */
 static kspec_status curve_point(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
                                 size_t ntrials, const size_t *rows, const size_t *cols,
@@ -151,7 +152,7 @@ static kspec_status curve_point(const ks_run *run, const kspec_dimension_opts *o
                                 kspec_error *err) {
     enum { MOST = 16 };
     const size_t P = phi->rows, Q = phi->cols;
-    if (point->rows == P && point->cols == Q) { /* which is the answer itself */
+    if (point->rows == P && point->cols == Q) { /* the full matrix: the answer itself */
         point->dimension = r->dimension, point->naive = r->naive;
         return KSPEC_OK;
     }
@@ -193,7 +194,7 @@ static kspec_status make_curve(const ks_run *run, const kspec_dimension_opts *o,
 /* ---- the call ---- */
 
 typedef struct {
-    const kspec_matrix *phi, *raw; /* raw: as it was given */
+    const kspec_matrix *phi, *raw; /* raw: the matrix as given */
     size_t ntrials;
     const kspec_dimension_opts *o;
     kspec_dimension_result *result;
@@ -216,7 +217,7 @@ static kspec_status add_doubts(const call *c, kspec_dimension_result *r, kspec_e
     const ks_doubts to = KS_DOUBTS(r);
     if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
     const ks_checked data = KS_CHECKED(c);
-    if (!c->o->data_memory) ks_check(to, NULL, &data); /* not at numbers that are on a GPU */
+    if (!c->o->data_memory) ks_check(to, NULL, &data); /* not at numbers in GPU memory */
     return ks_dimension_doubts(r, err);
 }
 
@@ -251,7 +252,7 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
     return st || !o->curve ? st : make_curve(&third, o, phi, ntrials, r, arena, err);
 }
 
-/* Centred over columns: rows and columns change places, in the result too. */
+/* Centres over columns by exchanging rows and columns, in the result as well. */
 static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, const kspec_matrix *phi,
                                    size_t ntrials, kspec_dimension_result *r, ks_arena *arena,
                                    kspec_error *err) {
@@ -262,7 +263,7 @@ static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, co
                        phi[0].rows, phi[0].cols);
     const uint64_t *rows = o.row_groups;
     o.row_groups = o.col_groups, o.col_groups = rows;
-    o.standardize = 0; /* the rows are, from here on, and taken as known */
+    o.standardize = 0; /* the rows are already standardised; their deviations count as known */
     const uint64_t population = o.population_rows;
     o.population_rows = o.population_cols, o.population_cols = population;
     kspec_status st = compute(run, &o, turned, ntrials, r, arena, err);
@@ -277,7 +278,7 @@ static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, co
     return KSPEC_OK;
 }
 
-/* A complete side is a population of the size of the sample; a part of the curve is a sample of it. */
+/* A complete side is a population of the size of the sample; a part of the curve is a sample from it. */
 static kspec_status set_populations(kspec_dimension_opts *o, const kspec_matrix *phi, size_t ntrials,
                                     kspec_error *err) {
     const uint64_t given[2] = {o->population_rows, o->population_cols};
@@ -290,7 +291,7 @@ static kspec_status set_populations(kspec_dimension_opts *o, const kspec_matrix 
     return st;
 }
 
-/* A curve's parts are smaller, but up to 16 of a size. */
+/* Adds up the work, where a curve has up to 16 smaller parts of each size. */
 static kspec_status decide(const call *c, ks_placement *placement, kspec_error *err) {
     const kspec_dimension_opts *o = c->o;
     ks_load l = {0};
@@ -337,7 +338,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     return st;
 }
 
-/* On the GPU where phi is if that suits, else on copies in the host's memory */
+/* Runs on phi in GPU memory if possible, otherwise on copies in host memory. */
 static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error *err) {
     call *c = ctx;
     const kspec_dimension_opts *o = c->o;

@@ -7,7 +7,7 @@
 #include <math.h>
 
 int ks_higher_most(const ks_measured *m) {
-    /* exact takes n rows, or 2n where centred, and n columns; the jackknife one more */
+    /* exact needs n rows, or 2n if centred, and n columns; the jackknife needs one more */
     const ks_trials *t = &m->trials;
     const size_t sampled = (t->P - 1) / (ks_centred(t->center) ? 2 : 1),
                  shorter = sampled < t->Q - 1 ? sampled : t->Q - 1;
@@ -15,8 +15,8 @@ int ks_higher_most(const ks_measured *m) {
 }
 
 /*
- * The plan of m(3) and m(4) by exact, as far as memory goes, up to nmax; *last is how far, or 0.
- * Call ks_tasks_free() afterwards.
+ * Plans m(3) and m(4) by exact up to nmax, as far as memory allows. *last is the highest possible order, or
+ * 0. Call ks_tasks_free() afterwards.
  */
 static kspec_status plan_higher(const ks_higher *how, const ks_measured *m, kspec_moments_opts *o,
                                 ks_tasks *tasks, int *last, kspec_error *err) {

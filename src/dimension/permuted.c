@@ -13,9 +13,9 @@ enum { MOST_ROWS = 1000 };
 /* ---- one matrix ---- */
 
 /*
- * K_ij -> K_ij - u_i - v_j + c off the diagonal, 0 on it, such that all rows and all columns sum to 0. With R
- * and C their sums and S that of all, u = ((n-1) R + C) / (n (n-2)), v = ((n-1) C + R) / (n (n-2)), c = S /
- * ((n-1) (n-2)). Of a symmetric K that is Szekely and Rizzo's.
+ * K_ij -> K_ij - u_i - v_j + c off the diagonal, 0 on it, such that all rows and all columns sum to 0. With
+ * the row sums R, the column sums C and the total S, u = ((n-1) R + C) / (n (n-2)), v = ((n-1) C + R) / (n
+ * (n-2)), c = S / ((n-1) (n-2)). For a symmetric K this is Szekely and Rizzo's centring.
  */
 static void centre(double *K, size_t n, double *u, double *v) {
     const double N = (double)n;
@@ -84,8 +84,8 @@ kspec_status ks_shape_make(const ks_run *run, const double *A, const double *B, 
  * E (sum_ij K_ij L_p(i)p(j))^r is a sum over r edges (i,j). Group the 2r ends by which of them are the same
  * row: a partition pi. Then E = sum over pi of f_K(pi) f_L(pi) / (n)_|pi|, where f(pi) sums the product of r
  * entries over different rows for different blocks. By Moebius inversion f(pi) = sum over sigma >= pi of
- * mu(pi, sigma) F(sigma), where F lets blocks share a row. F is 0 where a block has one end, for sums of rows
- * are 0, and where an edge joins a block with itself, for the diagonal is 0.
+ * mu(pi, sigma) F(sigma), where F lets blocks share a row. F is 0 if a block has one end, because sums of
+ * rows are 0. F is also 0 if an edge joins a block with itself, because the diagonal is 0.
  */
 enum { ENDS = 6, PARTITIONS = 203 };
 
@@ -93,7 +93,7 @@ typedef struct {
     int of[ENDS], blocks; /* the block of each end, numbered by first appearance */
 } partition;
 
-/* All partitions of `ends` ends; how many there are */
+/* Lists all partitions of `ends` ends, and returns their number. */
 static int list_partitions(int ends, partition *list) {
     partition p = {.blocks = 1};
     int count = 0, at = 0;
@@ -129,7 +129,7 @@ static double free_sum(const partition *p, int edges, const ks_shape *s) {
     return cyclic ? s->cycle : s->transitive;
 }
 
-/* mu(fine, coarse), or 0 where coarse does not join blocks of fine */
+/* mu(fine, coarse), or 0 if coarse does not join blocks of fine */
 static double moebius(const partition *fine, const partition *coarse, int ends) {
     int joined[ENDS] = {0}, into[ENDS];
     double mu = 1;
@@ -169,13 +169,13 @@ void ks_permuted_moments(const ks_shape *K, const ks_shape *L, double *variance,
     *skewness = moment(K, L, 3) / (*variance * sqrt(*variance));
 }
 
-/* With zeros on the diagonal and no sums, sum_ij K_ij L_ij = n (n-3) times the mean over four rows. */
+/* With a zero diagonal and zero sums, sum_ij K_ij L_ij = n (n-3) times the mean over four rows. */
 double ks_permuted_p(const ks_shape *K, const ks_shape *L, size_t P, double cross) {
     const double n = (double)K->n, all = (double)P;
     double variance, skewness;
     ks_permuted_moments(K, L, &variance, &skewness);
     if (!(variance > 0)) return NAN;
-    /* of more rows it is less: the mean of n rows without signal varies as 1/n */
+    /* more rows make it smaller: without signal, the mean over n rows varies as 1/n */
     const double sd = sqrt(variance) / (n * (n - 3)) * n / all;
     return ks_skewed_tail(skewness, cross / sd);
 }

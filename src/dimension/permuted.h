@@ -1,6 +1,6 @@
 /*
- * Is an alignment zero? Its distribution where the rows of the second matrix have nothing to do with those of
- * the first: over all orders of the second's rows, by its exact first three moments.
+ * Tests whether an alignment is zero. Under the hypothesis that the rows of both matrices are unrelated, all
+ * orders of the second matrix's rows are equally likely; their first three moments are computed exactly.
  */
 #pragma once
 
@@ -8,8 +8,8 @@
 #include "base/parallel.h"
 
 /*
- * What that takes of K = A B^T over its n rows, once K has zeros on its diagonal and the sums of all rows and
- * columns are removed: sums over i, j, k of
+ * The sums that the test needs from K = A B^T over its n rows, after zeroing its diagonal and removing the
+ * sums of all rows and columns. They run over i, j, k of
  */
 typedef struct {
     size_t n;
@@ -19,8 +19,8 @@ typedef struct {
 } ks_shape;
 
 /*
- * Of A and B (P x Q each, row-major), from at most 1000 rows that the seed draws. Holds two n x n matrices,
- * and takes n^2 (Q + n) multiply-adds. P must be at least 4.
+ * From A and B (P x Q each, row-major), using at most 1000 rows that the seed draws. Holds two n x n
+ * matrices, and takes n^2 (Q + n) multiply-adds. P must be at least 4.
  */
 kspec_status ks_shape_make(const ks_run *run, const double *A, const double *B, size_t P, size_t Q,
                            uint64_t seed, ks_shape *s, kspec_error *err);
@@ -29,8 +29,8 @@ kspec_status ks_shape_make(const ks_run *run, const double *A, const double *B, 
 void ks_permuted_moments(const ks_shape *K, const ks_shape *L, double *variance, double *skewness);
 
 /*
- * How likely the mean over four different rows of all P is to exceed `cross`, which is the trace of the
- * product of both operators times their numbers of columns, where K and L have nothing in common. One-sided:
- * an alignment is not negative. NaN where either is constant.
+ * The probability that the mean over four different rows of all P exceeds `cross` if K and L are unrelated.
+ * `cross` is the trace of the product of both operators times their numbers of columns. The test is
+ * one-sided, because an alignment is not negative. NaN if K or L is constant.
  */
 double ks_permuted_p(const ks_shape *K, const ks_shape *L, size_t P, double cross);

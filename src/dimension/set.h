@@ -1,12 +1,12 @@
-/* From estimates of second order, with rows and columns left out, to the result of kspec_dimension(). */
+/* Turns second-order estimates and their leave-one-out values into the result of kspec_dimension(). */
 #pragma once
 
 #include "kspec/dimension.h"
 #include "moments/second.h"
 
-/* Sets the dimension, its interval and what it is the ratio of; *d has the interval's degrees of freedom. */
+/* Sets the dimension, its two parts and its interval; *d has the interval's degrees of freedom. */
 kspec_status ks_dimension_set(const ks_second *s, ks_dimensionality *d, kspec_dimension_result *r,
                               ks_arena *arena, kspec_error *err);
 
-/* Lists what is doubtful about the dimension itself; nothing is said of entries. */
+/* Lists doubts about the dimension itself, but not about entries. */
 kspec_status ks_dimension_doubts(kspec_dimension_result *r, kspec_error *err);

@@ -12,15 +12,15 @@
 #include <stdio.h>
 
 /*
- * tr (Sxy Syx)^n as a cycle of x, y, y, x, ... and its square from two. With trials the two entries at each
- * row and at each column come from different halves: x of one half, y of the other.
+ * tr (Sxy Syx)^n as a cycle of x, y, y, x, ..., and its square from two cycles. With trials, the two entries
+ * at each row and at each column come from different halves: x from one half, y from the other.
  */
 static const char *const plain[2] = {"X[i,a] Y[i,b] Y[j,b] X[j,a] X[k,c] Y[k,d] Y[l,d] X[l,c]",
                                      "X[i,a] Y[i,b] Y[j,b] X[j,c] X[k,c] Y[k,d] Y[l,d] X[l,a]"};
 
-/* The expression with X1, Y2, Y1, X2, X1, ... where a matrix has trials */
+/* The expression with X1, Y2, Y1, X2, X1, ... if a matrix has trials */
 static void name_halves(const char *text, const int halves[2], char *out, size_t size) {
-    static const char order[] = "12121212"; /* of the factors in their order */
+    static const char order[] = "12121212"; /* of the factors in order */
     size_t used = 0;
     int factor = 0;
     for (const char *at = text; *at && used + 2 < size; at++) {
@@ -32,7 +32,7 @@ static void name_halves(const char *text, const int halves[2], char *out, size_t
     out[used] = 0;
 }
 
-/* Every row and every column of both, of the ratio of two estimates */
+/* The ratio of two estimates, also without every row and every column of both matrices */
 static kspec_status ratio(const kspec_unbiased_result *square, const kspec_unbiased_result *second,
                           kspec_compare_result *r, kspec_error *err) {
     ks_arena arena = {0};
@@ -88,7 +88,7 @@ kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi
                                       .device = KSPEC_DEVICE_CPU, /* a second at most */
                                       .most = most};
     kspec_status st = ks_unbiased(both, 2, of, 2, &opts, made, err);
-    /* too large a plan, or eighth powers beyond the largest double: all else of the comparison stands */
+    /* if the plan is too large, or eighth powers overflow a double, the rest of the comparison stands */
     const int large = st == KSPEC_E_ARG || (made[0] && isnan(made[0]->value));
     if (st == KSPEC_E_ARG || st == KSPEC_E_NUMERIC) {
         ks_clear(err);

@@ -1,11 +1,11 @@
-/* How many dimensions two matrices share: (tr Sxy Syx)^2 / tr (Sxy Syx)^2, both without bias. */
+/* Estimates how many dimensions two matrices share: (tr Sxy Syx)^2 / tr (Sxy Syx)^2, both without bias. */
 #pragma once
 
 #include "kspec/dimension.h"
 
 /*
- * Sets r->shared_dimension and its interval, by expressions of einsum/; they stay NaN with groups, with
- * ragged trials, where there are too few rows or columns, and where more work than `most` would be needed.
+ * Sets r->shared_dimension and its interval, by expressions of einsum/. They stay NaN with groups, with
+ * ragged trials, with too few rows or columns, and if they would take more work than `most`.
  */
 kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi, size_t ntrials,
                             const kspec_matrix *psi, size_t other_ntrials, double most,

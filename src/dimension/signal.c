@@ -12,8 +12,9 @@
 
 /*
  * With u = sum_t x_t over T trials of a column, the mean covariance of two different trials is (var u - sum_t
- * var x_t) / (T (T-1)), to which noise that does not repeat adds nothing. The share is that over the mean
- * variance of a trial. Both are unbiased; over several columns their sums are divided.
+ * var x_t) / (T (T-1)). Noise that does not repeat adds nothing to it. The share is this covariance over the
+ * mean variance of a trial. Both are unbiased. For several columns, the sum of covariances is divided by the
+ * sum of variances.
  */
 typedef struct {
     double common, total;
@@ -66,9 +67,9 @@ typedef struct {
     size_t trials;
     const ks_groups *rows;
     int centred;
-    double *values; /* of a column: P x trials; NaN in the first where a trial is missing */
+    double *values; /* of a column: P x trials; the first is NaN if a trial is missing */
     double *left;   /* of a column without each group: stretched, and plain */
-    power *without; /* of all columns, without each group */
+    power *without; /* of all columns together, without each group */
     power *cols;    /* of each column */
 } job;
 
@@ -83,12 +84,12 @@ static void read_column(const job *j, size_t a) {
             x[0] = NAN;
             continue;
         }
-        if (isnan(first)) first = j->centred ? x[0] : 0; /* a large mean costs no digits */
+        if (isnan(first)) first = j->centred ? x[0] : 0; /* avoids losing digits to a large mean */
         for (size_t t = 0; t < T; t++) x[t] -= first;
     }
 }
 
-/* Adds the rows of group g (or of all groups), if they have all trials. */
+/* Adds the rows of group g (or of all groups) that have all trials. */
 static void add_group(const job *j, size_t g, double sign, sums *s) {
     for (size_t k = 0; k < ks_group_size(j->rows, g); k++) {
         const double *x = j->values + (j->rows->of ? j->rows->member[j->rows->start[g] + k] : g) * j->trials;
@@ -127,7 +128,7 @@ static void column(const job *j, size_t a, sums *s, kspec_signal *out) {
     set_interval(&spread, stretch(all, T), T, &out->ci_low, &out->ci_high);
 }
 
-/* Of all columns: without each group of rows, and without each column. left: a number for each */
+/* Over all columns: without each group of rows, and without each column. left: a number for each */
 static void overall(const job *j, size_t Q, double col_share, double *left, kspec_dimension_result *r) {
     const size_t G = j->rows->count;
     const double T = (double)j->trials;

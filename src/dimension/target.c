@@ -1,8 +1,9 @@
 /*
- * <y, T^n y> is a cycle of order n + 1 with y as one of its columns: y_i Phi_ia Phi_ja ... y_k. So it is
- * what the column y adds to m(n+1): with S the sums over distinct cycles of [Phi, y] and of Phi, the cycles
- * through y are S([Phi, y]) - S(Phi), and y stands at each of n + 1 places. Every property of those sums
- * carries over: exactly unbiased, centred or not, one trial or several, with every row and column left out.
+ * Estimates <y, T^n y>, a cycle of order n + 1 with y as one of its columns: y_i Phi_ia Phi_ja ... y_k. It is
+ * therefore the column y's contribution to m(n+1). Let S be the sums over distinct cycles of [Phi, y] and of
+ * Phi. The cycles through y are S([Phi, y]) - S(Phi), with y at each of n + 1 places. Every property of those
+ * sums carries over: exactly unbiased, centred or not, one trial or several, with every row and column left
+ * out.
  */
 #include "dimension/target.h"
 
@@ -18,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of [Phi, y] or of Phi: the sums of second order, and those of order 3 where there are any */
+/* For [Phi, y] or for Phi: the second-order sums, and the sums of order 3 if computed */
 typedef struct {
     ks_measured m;
     ks_second second;
@@ -28,7 +29,7 @@ typedef struct {
 typedef struct {
     const kspec_dimension_opts *o;
     size_t P, Q, trials;
-    /* of each trial [Phi, y], P x (Q+1), divided by 2^exponent */
+    /* for each trial [Phi, y], P x (Q+1), divided by 2^exponent */
     double **both;
     kspec_matrix *wide, *narrow;
     uint64_t *labels;
@@ -97,7 +98,7 @@ static double rms(const double *x, size_t rows, size_t cols, size_t stride) {
     return sqrt(sum / ((double)rows * (double)cols));
 }
 
-/* y as the last column, of about the size of the others; *exponent: what it was divided by */
+/* Appends y as the last column, scaled to the size of the others; *exponent: the power of two divided out */
 static kspec_status put_target(job *j, size_t which, int *exponent, kspec_error *err) {
     const size_t P = j->P, stride = j->Q + 1;
     const kspec_matrix *y = j->o->target;
@@ -143,9 +144,9 @@ static kspec_status estimate(const ks_run *run, const job *j, const kspec_matrix
     return st;
 }
 
-/* ---- what y adds ---- */
+/* ---- the contribution of y ---- */
 
-/* Columns that are left, and ordered pairs of them from different groups, at place k of a list */
+/* The remaining columns, and ordered pairs of them from different groups, at place k of a list */
 static void count_columns(const job *j, size_t k, double *columns, double *pairs) {
     const ks_groups *g = &j->phi.m.cols;
     const size_t rows = j->phi.m.rows.count;
@@ -156,7 +157,7 @@ static void count_columns(const job *j, size_t k, double *columns, double *pairs
     *pairs = *columns * *columns - (squares - gone * gone);
 }
 
-/* Of sums of second order: pairs of columns of which one is y */
+/* The contribution of y to second-order sums: pairs of columns that include y */
 static void second_of(const job *j, const double *with, int e, const double *phi, int f, double *out) {
     const size_t count = 1 + j->phi.second.P + j->phi.second.Q;
     for (size_t k = 0; k < count; k++) {
@@ -167,7 +168,7 @@ static void second_of(const job *j, const double *with, int e, const double *phi
     }
 }
 
-/* Of order 3: with Q columns besides y there are (Q+1) Q triples, 3 Q of them with y. */
+/* Order 3: with Q columns and y there are (Q+1) Q triples, 3 Q of them with y. */
 static void third_of(const job *j, const double *with, const double *phi, double *out) {
     for (size_t k = 0; k < 1 + j->P + j->Q; k++) {
         const double Q = (double)j->Q - (k > j->P);
@@ -176,12 +177,12 @@ static void third_of(const job *j, const double *with, const double *phi, double
 }
 
 /*
- * The interval is that of the logarithm where one standard error is less than a factor of four, otherwise a
- * plain one; either allows for skewness (docs/measurements/dimension.md has the coverage).
+ * The interval is computed for the logarithm if one standard error is less than a factor of four, otherwise
+ * directly. Both allow for skewness (docs/measurements/dimension.md has the coverage).
  */
 static ks_error_bar bar_of(const job *j, const double *x, double *room) {
     const double factor = log(4);
-    /* all columns, or a part of them, change the error of <y, T y> and not its value */
+    /* whether the columns are complete changes the error of <y, T y>, but not its value */
     const uint64_t all = j->o->population_cols;
     const double share = all ? 1 - (double)j->Q / (double)all : 1;
     const size_t P = j->phi.second.P, Q = j->phi.second.Q;
@@ -203,7 +204,7 @@ static ks_error_bar bar_of(const job *j, const double *x, double *room) {
     return bar;
 }
 
-/* The chance of as large an alignment where y has nothing to do with the rows; NaN with groups */
+/* The probability of such a large alignment if y is unrelated to the rows; NaN with groups */
 static kspec_status set_p(const ks_run *run, job *j, double alignment, double *p, kspec_error *err) {
     *p = NAN;
     if (!ks_centred(j->o->center) || j->phi.m.rows.of || j->phi.m.cols.of) return KSPEC_OK;

@@ -1,4 +1,4 @@
-/* The alignment of a target with the kernel: how much of it lies where the kernel is large. */
+/* Estimates the alignment of a target with the kernel: how much of it lies where the kernel is large. */
 #pragma once
 
 #include "kspec/dimension.h"

@@ -1,10 +1,10 @@
 /*
- * --method cvpca: cross-validated eigenvalues (cvpca.c), averaged over splits of the trials and over the two
- * orders of the halves, with intervals by a jackknife over rows.
+ * --method cvpca: estimates cross-validated eigenvalues (cvpca.c), averaged over splits of the trials and
+ * over the two orders of the halves, with intervals by a jackknife over rows.
  *
- * The jackknife leaves out groups of rows, drawn at random: an eigenproblem for each row would take too long,
- * and neighbouring rows may be alike. With `groups` estimates, each without one group, the variance is
- * (groups-1)/groups times their sum of squares, of which Student's distribution makes the interval.
+ * The jackknife leaves out random groups of rows: an eigenproblem for each row would take too long, and
+ * neighbouring rows may be alike. With `groups` estimates, each without one group, the variance is
+ * (groups-1)/groups times their sum of squares. Student's distribution turns the variance into an interval.
  */
 #include "base/center.h"
 #include "base/error.h"
@@ -29,20 +29,20 @@ static const double student[GROUPS - 1] = {12.706, 4.303, 3.182, 2.776, 2.571, 2
 
 typedef struct {
     ks_pair pair;
-    /* the mean of each column is removed */
+    /* 1: subtract the mean of each column */
     int center;
     /* min(P,Q); 0: no error bars */
     size_t n, groups;
-    /* the group of each row, and how many rows the largest has */
+    /* the group of each row, and the size of the largest group */
     size_t *group, largest;
-    /* per worker: the rows that are left of both halves, means (Q), and room for the eigenproblem */
+    /* per worker: the remaining rows of both halves, means (Q), and room for the eigenproblem */
     double **left;
     ks_cvpca_room *room;
-    /* 2 (1 + groups) x n: estimate c / 2 (0: of all rows) in order c % 2 */
+    /* 2 (1 + groups) x n: estimate c / 2 (0: from all rows) in order c % 2 */
     double *lambda;
 } cvpca;
 
-/* out = the rows of X that are not in group g, centred again where asked for. Returns how many. */
+/* out = the rows of X outside group g, centred again if requested. Returns the number of rows. */
 static size_t leave_out(const cvpca *c, const double *X, size_t g, double *mean, double *out) {
     size_t P = c->pair.P, Q = c->pair.Q, kept = 0;
     for (size_t i = 0; i < P; i++)
@@ -131,7 +131,7 @@ static void jackknife(const cvpca *c, const double *sum, kspec_spectrum_result *
         for (size_t g = 1; g <= c->groups; g++) mean += sum[g * c->n + k] / G;
         for (size_t g = 1; g <= c->groups; g++) square += pow(sum[g * c->n + k] - mean, 2);
         r->eigenvalues[k] = sum[k];
-        /* beyond `known` every estimate that leaves rows out is 0 */
+        /* beyond `known`, every leave-one-out estimate is 0 */
         r->std_error[k] = c->groups && k < known ? sqrt((G - 1) / G * square) : NAN;
         double half = c->groups ? student[c->groups - 2] * r->std_error[k] : NAN;
         r->ci_low[k] = sum[k] - half;
@@ -173,7 +173,7 @@ kspec_status ks_spectrum_by_cvpca(ks_spectrum_job *j, const kspec_matrix *phi, s
                                   const kspec_moments_opts *how, kspec_error *err) {
     size_t P = phi[0].rows, Q = phi[0].cols, n = P < Q ? P : Q;
     ks_trials t = ks_trials_of(phi, ntrials, how);
-    /* rows that are not a sample have no error */
+    /* rows of a complete side have no sampling error */
     int complete = how->sampled == KSPEC_SAMPLED_COLS || how->population_rows == P;
     int bars = !how->no_stderr && !complete && P >= LEAST_ROWS;
     cvpca c = {.center = ks_rows_centred(how->center), .n = n, .groups = !bars ? 0 : P < GROUPS ? P : GROUPS};

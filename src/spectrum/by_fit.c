@@ -1,6 +1,6 @@
 /*
- * --method fit: the sample's eigenvalues, the families that explain them, what follows, and the check by the
- * unbiased moments.
+ * --method fit: finds the families that explain the sample's eigenvalues, derives the results from them, and
+ * checks these with the unbiased moments.
  */
 #include "base/center.h"
 #include "base/error.h"
@@ -22,13 +22,16 @@ typedef struct {
     ks_observed o;
     ks_fitted f;
     size_t trials;
-    /* 1 over the number of trials, averaged over rows: what is left of one trial's noise variance */
+    /*
+     * 1 over the number of trials, averaged over rows: the fraction of one trial's noise variance that
+     * remains
+     */
     double noise_left;
-    /* how many cross-validated eigenvalues there are to be */
+    /* the number of cross-validated eigenvalues to compute */
     size_t crossed;
 } fit;
 
-/* Back to the units of the data; an eigenvalue by power 1, the trace of T^n by power n. */
+/* Converts to the units of the data: an eigenvalue with power 1, the trace of T^n with power n. */
 static double scaled(const fit *t, double x, int power) {
     for (int k = 0; k < power; k++) x = ldexp(x * t->x.unit, t->x.exponent);
     return x;
@@ -36,7 +39,7 @@ static double scaled(const fit *t, double x, int power) {
 
 static double to_sd(const fit *t, double variance) { return sqrt(scaled(t, variance, 1) / t->noise_left); }
 
-/* The noise's variance in the units of the fit, and where it comes from. */
+/* The noise's variance in the units of the fit, and its source */
 static double known_noise(fit *t, kspec_noise_from *from) {
     const kspec_spectrum_opts *o = &t->j->o;
     *from = KSPEC_NOISE_FROM_FIT;
@@ -55,7 +58,10 @@ static kspec_status check_noise(const fit *t, double noise, kspec_noise_from fro
                    t->j->o.noise, to_sd(t, 1));
 }
 
-/* Unknown where both sides are centred, or few rows are left. Centred over columns, sides change places. */
+/*
+ * Tests for signal. The answer is unknown if both sides are centred, or if too few rows remain. For data
+ * centred over columns, rows and columns are exchanged.
+ */
 static kspec_status find_signal(const fit *t, const ks_run *run, const kspec_matrix *phi,
                                 const kspec_moments_opts *how, kspec_error *err) {
     const int turn = how->center == KSPEC_CENTER_COLS, centred = ks_centred(how->center);
@@ -119,14 +125,14 @@ static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
     kspec_spectrum_result *r = t->j->r;
     const ks_fitted *f = &t->f;
     const ks_decomposition *d = &t->x.d;
-    /* the sample's own are over PQ, whatever centring has taken */
+    /* the sample's own eigenvalues are divided by PQ even after centring */
     double share =
         (isinf(d->rows) ? 1 : d->rows / (double)d->P) * (isinf(d->cols) ? 1 : d->cols / (double)d->Q);
     for (size_t i = 0; i < r->rank; i++) {
         r->eigenvalues[i] = scaled(t, exp(f->log_lambda[i]), 1);
         r->ci_low[i] = scaled(t, exp(f->log_low[i]), 1);
         r->ci_high[i] = scaled(t, exp(f->log_high[i]), 1);
-        /* a quarter of the interval: nearly the standard deviation, and finite where a family has ended */
+        /* a quarter of the interval: nearly the standard deviation, and finite even if a family has ended */
         r->std_error[i] = (r->ci_high[i] - r->ci_low[i]) / (2 * 1.959964);
     }
     for (size_t k = 0; k < r->sample_count; k++) r->sample_eigenvalues[k] = scaled(t, share * t->x.all[k], 1);
@@ -137,14 +143,14 @@ static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* Up to the last whose interval, wide as it now is, spans no more than a factor. */
+/* Counts up to the last eigenvalue whose widened interval spans at most a factor of KS_RESOLVED. */
 static void count_resolved(kspec_spectrum_result *r) {
     r->fit->resolved = 0;
     for (size_t i = 0; i < r->fit->levels && i < r->rank && !all_noise(r->fit); i++)
         if (r->ci_low[i] > 0 && r->ci_high[i] <= KS_RESOLVED * r->ci_low[i]) r->fit->resolved = i + 1;
 }
 
-/* Families that differ in their scales alone have one name, and are one line. */
+/* Families that differ only in their scales share one name, and become one line. */
 static kspec_status keep_families(const fit *t, kspec_error *err) {
     kspec_spectrum_result *r = t->j->r;
     ks_arena *arena = ks_result_arena(r);
@@ -163,9 +169,9 @@ static kspec_status keep_families(const fit *t, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* ---- what follows from them ---- */
+/* ---- results that follow from the families ---- */
 
-/* The last decade of what is resolved, where that is enough, unless a range was given. */
+/* The last decade of the resolved eigenvalues, if that is enough, unless the caller gave a range */
 static void choose_range(const kspec_spectrum_opts *o, kspec_spectrum_result *r) {
     r->fit->exponent_from = r->fit->exponent_to = 0;
     if (!o->exponent_to && r->fit->resolved < KS_EXPONENT_LEAST) return;
@@ -175,9 +181,7 @@ static void choose_range(const kspec_spectrum_opts *o, kspec_spectrum_result *r)
     if (r->fit->exponent_to > r->rank) r->fit->exponent_to = r->rank;
 }
 
-/*
- * How far the fit lies above the unbiased estimate, in both errors together, on the scale of the n-th root.
- */
+/* The fit's excess over the unbiased estimate, in units of their joint error, for n-th roots */
 static double compare(double fitted, double sd, double given, double error, int n) {
     double power = 1 / (double)n;
     if (!(given > 0)) return (fitted - given) / hypot(sd, error);
@@ -185,7 +189,7 @@ static double compare(double fitted, double sd, double given, double error, int 
     return (a - b) / hypot(a * power * sd / fitted, b * power * error / given);
 }
 
-/* With one trial noise is a part of the unbiased m(1). */
+/* With one trial the unbiased m(1) includes the noise. */
 static double counted_trace(const fit *t, const ks_quantity *noise) {
     const kspec_spectrum_result *r = t->j->r;
     return r->fitted[0] + (t->trials > 1 ? 0 : scaled(t, noise->value, 1));
@@ -196,7 +200,7 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
     kspec_spectrum_result *r = j->r;
     for (size_t n = 0; n < r->count; n++) {
         r->fitted[n] = scaled(t, m[n].value, (int)n + 1);
-        /* both traces are of one sample, and differ by far less than it does from others */
+        /* both traces describe one sample, so they differ far less than traces of different samples */
         r->fit->z[n] = n == 0 ? (counted_trace(t, noise) - r->given[n]) / r->given_std_error[n]
                               : compare(r->fitted[n], scaled(t, m[n].sd, (int)n + 1), r->given[n],
                                         r->given_std_error[n], (int)n + 1);
@@ -204,7 +208,7 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
     r->fit->participation_ratio = ratio->value;
     r->fit->participation_ratio_ci_low = ratio->low;
     r->fit->participation_ratio_ci_high = ratio->high;
-    /* with one trial the noise is part of m(1), and so of the unbiased ratio */
+    /* with one trial m(1) includes the noise, and so does the unbiased ratio */
     double trace = r->count ? m[0].value : 1, counted = trace + (t->trials > 1 ? 0 : noise->value);
     double times = counted / trace * (counted / trace);
     r->fit->participation_ratio_z = compare(times * ratio->value, times * ratio->sd, r->participation_ratio,
@@ -212,9 +216,10 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
 }
 
 /*
- * Unbiased moments are free of noise and of any family. Where one contradicts the fit, as the warning says,
- * all intervals are widened: those of eigenvalues by the gap between the n-th roots, or by 2 where it is not
- * positive. Nor is the first eigenvalue above the sample's own on average, whatever noise that holds.
+ * Unbiased moments depend on neither the noise nor a family. If one contradicts the fit, as the warning says,
+ * all intervals are widened. The intervals of eigenvalues widen by the gap between the n-th roots, or by 2 if
+ * the unbiased moment is not positive. The mean of the first eigenvalue cannot exceed the sample's own
+ * either, however much noise the latter contains.
  */
 static double gap(const fit *t, const ks_quantity *noise) {
     const kspec_spectrum_result *r = t->j->r;
@@ -246,23 +251,23 @@ static void set_t(const fit *t) {
         r->t[k] = t->j->o.t ? t->j->o.t[k] : r->eigenvalues[0] * pow(10, -(double)k);
 }
 
-/* Is t near the last eigenvalue that is resolved, or above? Else the tail decides, unless there is none. */
+/* Is t near the last resolved eigenvalue, or above? Otherwise the tail decides, unless there is no tail. */
 static int is_resolved(const kspec_spectrum_result *r, double t) {
     const size_t n = r->fit->resolved;
     return n > 0 && (n == r->rank || t >= KS_T_RESOLVED * r->eigenvalues[n - 1]);
 }
 
-/* The effective dimension falls with t, and so do the ends of its interval: each bounds those beyond it. */
+/* The effective dimension falls with t, and so do its interval ends: each end bounds all later ones. */
 static void keep_dimensions(const fit *t, const ks_quantity *q) {
     kspec_spectrum_result *r = t->j->r;
     double *low = r->effective_dimension_ci_low, *high = r->effective_dimension_ci_high;
     for (size_t k = 0; k < r->t_count; k++) {
-        /* no more than there are, and than the trace allows: sum of lambda/(lambda + t) < sum of lambda/t */
+        /* bounded by the number of eigenvalues and the trace: sum of lambda/(lambda + t) < sum of lambda/t */
         double most = fmin((double)t->f.p.end, 1.5 * t->o.trace / q[k].at);
         r->effective_dimension[k] = q[k].value;
         r->effective_dimension_std_error[k] = q[k].sd;
         low[k] = q[k].low, high[k] = q[k].high;
-        /* eigenvalues times w are t over w: the dimension changes by a factor of w at most */
+        /* multiplying eigenvalues by w divides t by w: the dimension changes by a factor of w at most */
         widen(r->fit->widened, &low[k], &high[k]);
         high[k] = fmax(q[k].value, fmin(high[k], most));
     }
@@ -277,12 +282,12 @@ static void keep_dimensions(const fit *t, const ks_quantity *q) {
 }
 
 /*
- * The noise's level and its interval. Trials know the mean over the matrix's own entries; other rows and
- * columns would have had another.
+ * The noise's level and its interval. Trials show the mean noise over the matrix's own entries; other rows
+ * and columns would have had a different mean.
  */
 static void keep_noise(const fit *t, const ks_quantity *noise) {
     kspec_spectrum_fit *f = t->j->r->fit;
-    /* no more than all there is */
+    /* at most the total */
     f->noise = to_sd(t, fmin(noise->value, 1));
     f->noise_ci_low = f->noise_ci_high = f->noise;
     f->noise_of_trials = t->trials > 1 ? to_sd(t, t->x.noise.variance) : NAN;
@@ -300,7 +305,7 @@ static void keep_noise(const fit *t, const ks_quantity *noise) {
     f->noise_ci_high = to_sd(t, fmin(high, 1));
 }
 
-/* The moments first: what they say of the fit widens the rest. */
+/* Describes the moments first, because their check of the fit decides how much to widen the rest. */
 static kspec_status describe_moments(fit *t, const ks_run *run, kspec_error *err) {
     kspec_spectrum_result *r = t->j->r;
     size_t K = r->count, count = K + 2;
@@ -317,7 +322,7 @@ static kspec_status describe_moments(fit *t, const ks_run *run, kspec_error *err
     widen(r->fit->widened * r->fit->widened, &r->fit->participation_ratio_ci_low,
           &r->fit->participation_ratio_ci_high);
     r->fit->participation_ratio_ci_low =
-        fmax(1, r->fit->participation_ratio_ci_low); /* the least of any eigenvalues */
+        fmax(1, r->fit->participation_ratio_ci_low); /* the smallest for any eigenvalues */
     keep_noise(t, noise);
     return KSPEC_OK;
 }
@@ -337,7 +342,7 @@ static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
         q[k] =
             (ks_quantity){.kind = KS_EFFECTIVE_DIMENSION, .at = ldexp(r->t[k], -t->x.exponent) / t->x.unit};
     *beyond = (ks_quantity){.kind = KS_SHARE_BEYOND, .from = r->fit->resolved};
-    for (size_t k = 0; k < 2; k++) /* with weights 1/i, and without */
+    for (size_t k = 0; k < 2; k++) /* with weights 1/i, and with equal weights */
         slope[k] = (ks_quantity){
             .kind = KS_EXPONENT, .at = k ? 0 : 1, .from = r->fit->exponent_from, .to = r->fit->exponent_to};
     if ((st = ks_describe(&rest, &t->f, T + 3, q, err))) return st;
@@ -346,7 +351,7 @@ static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
     r->fit->beyond_ci_high = beyond->high;
     widen(r->fit->widened, &r->fit->beyond_ci_low, &r->fit->beyond_ci_high);
     r->fit->beyond_ci_high = fmax(r->fit->beyond, fmin(r->fit->beyond_ci_high, 1));
-    /* the two ends of its range, each off by that factor, tilt the line */
+    /* if both ends of the range are wrong by that factor, the line tilts */
     double tilt = 2 * log(r->fit->widened) /
                   fmax(log((double)r->fit->exponent_to / (double)r->fit->exponent_from), 0.1);
     r->fit->exponent = slope[0].value, r->fit->exponent_unweighted = slope[1].value;
@@ -356,7 +361,7 @@ static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the method ---- */
 
 static kspec_status cross_validate(const fit *t, const kspec_matrix *phi, const kspec_moments_opts *how,
                                    kspec_error *err) {
@@ -366,8 +371,8 @@ static kspec_status cross_validate(const fit *t, const kspec_matrix *phi, const 
 }
 
 /*
- * Gaussian features of eigenvalues lambda have mean squares of relative variance 2 m(2)/m(1)^2, noise
- * included in m(1).
+ * For Gaussian features with eigenvalues lambda, the mean squares have the relative variance 2 m(2)/m(1)^2,
+ * where m(1) includes the noise.
  */
 static double columns_excess(const fit *t) {
     const ks_spectrum_job *j = t->j;

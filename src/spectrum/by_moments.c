@@ -1,7 +1,7 @@
 /*
- * --method moments: from moments to eigenvalues by the linear program (measure.c), the draws, and what
- * follows from the eigenvalues. With a rank d the measure is the distribution of d eigenvalues; without, its
- * mass is free and says how many there are.
+ * --method moments: turns moments into eigenvalues by a linear program (measure.c), and draws moments from
+ * their errors to find the eigenvalues' errors. With a rank d, the measure is the distribution of d
+ * eigenvalues. Otherwise its mass is free, and equals the number of eigenvalues.
  */
 #include "base/error.h"
 #include "base/sort.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { GRID = 1001, DRAWS = 200 };
-/* the least positive point of the geometric grid, in units of b */
+/* the smallest positive point of the geometric grid, in units of b */
 static const double smallest = 1e-6;
 
 typedef ks_spectrum_job job;
@@ -68,11 +68,11 @@ static kspec_status choose_upper(const job *j, kspec_spectrum_result *r, kspec_e
         return KSPEC_OK;
     }
     if (isfinite(j->sample_top)) {
-        r->lp->upper = j->sample_top > 0 ? j->sample_top : 1; /* a matrix of zeros: any will do */
+        r->lp->upper = j->sample_top > 0 ? j->sample_top : 1; /* a matrix of zeros: any value will do */
         r->lp->upper_from = KSPEC_UPPER_SAMPLE;
         return KSPEC_OK;
     }
-    /* lambda_1^n <= m(n): every root is a bound, up to its error */
+    /* lambda_1^n <= m(n): every root is a bound, apart from its error */
     r->lp->upper = INFINITY;
     r->lp->upper_from = KSPEC_UPPER_MOMENTS;
     int zero = 1;
@@ -89,7 +89,7 @@ static kspec_status choose_upper(const job *j, kspec_spectrum_result *r, kspec_e
 
 /* ---- the plain fit ---- */
 
-/* What m(n) is divided by, beside b^n: the rank, or with free mass the sum of the eigenvalues over b. */
+/* The divisor of m(n) in addition to b^n: the rank, or with free mass the sum of the eigenvalues over b */
 static double unit_of(const job *j, double upper) {
     if (j->o.rank) return (double)j->o.rank;
     return j->m[0] > 0 ? j->m[0] / upper : 1;
@@ -119,7 +119,7 @@ static void compare_moments(const job *j, const ks_errors *e, double unit, const
     }
 }
 
-/* ---- what follows from the eigenvalues ---- */
+/* ---- results that follow from the eigenvalues ---- */
 
 static double effective_dimension(size_t d, const double *lambda, double scale, double t) {
     double sum = 0;
@@ -139,23 +139,23 @@ static double spread(size_t n, const double *x) {
     return n > 1 ? sqrt(sum / (double)(n - 1)) : NAN;
 }
 
-/* Linear interpolation between the order statistics of x, which is sorted. */
+/* Interpolates linearly between the order statistics of x, which is sorted. */
 static double quantile_of(size_t n, const double *x, double q) {
     double at = q * (double)(n - 1);
     size_t k = (size_t)at;
     return k + 1 < n ? x[k] + (at - (double)k) * (x[k + 1] - x[k]) : x[n - 1];
 }
 
-/* How long two lists are, without the zeros at their ends; one where there is nothing else. */
+/* The length of two lists without the zeros at their ends, but at least one */
 static size_t length(size_t rank, const double *plain, const double *listed) {
     while (rank > 1 && plain[rank - 1] == 0 && listed[rank - 1] == 0) rank--;
     return rank;
 }
 
 /*
- * Eigenvalues are means over the draws. With free mass they are counted in the mean of the draws' measures,
- * `listed`, which has the mean of their moments: means of the k-th largest would not, since draws differ in
- * where their mass lies.
+ * Eigenvalues are means over the draws. With free mass, the list instead counts the mean of the draws'
+ * measures, `listed`, whose moments are the mean of the draws' moments. Means of the k-th largest eigenvalue
+ * would not have these moments, because draws differ in where their mass lies.
  */
 static void use_draws(const job *j, const ks_drawing *g, const double *lambda, const double *listed,
                       size_t made, double *x, kspec_spectrum_result *r) {
@@ -190,7 +190,7 @@ static void use_plain(const job *j, kspec_spectrum_result *r) {
     for (size_t k = 0; k < r->t_count; k++) r->effective_dimension_std_error[k] = NAN;
 }
 
-/* From the measure p to the list, with g's draws of it. */
+/* Computes the list of eigenvalues from the measure p and g's draws of it. */
 static kspec_status list(job *j, const ks_drawing *g, const double *p, kspec_error *err) {
     kspec_spectrum_result *r = j->r;
     size_t made = 0;
@@ -222,7 +222,7 @@ static kspec_status list(job *j, const ks_drawing *g, const double *p, kspec_err
     return KSPEC_OK;
 }
 
-/* ---- all of it, given the moments ---- */
+/* ---- the method, given the moments ---- */
 
 static kspec_status choose_weights(const job *j, const ks_errors *e, kspec_spectrum_result *r,
                                    kspec_error *err) {
@@ -232,14 +232,14 @@ static kspec_status choose_weights(const job *j, const ks_errors *e, kspec_spect
                    r->lp->weights == KSPEC_WEIGHTS_STDERR ? "stderr" : "covariance");
 }
 
-/* How many draws are wanted where the errors are known. */
+/* The number of draws if the errors are known */
 static size_t draws_wanted(const job *j) {
     return j->o.no_draws ? 0 : j->o.draws ? (size_t)j->o.draws : DRAWS;
 }
 
 /*
- * The eigenvalues and the measure of every draw; for each thread a linear program: ours, as given to Clp, and
- * Clp's own.
+ * Memory for the eigenvalues and the measure of every draw, and for two linear programs per thread: the one
+ * given to Clp, and Clp's own copy.
  */
 static kspec_status check_memory(const job *j, size_t rank, kspec_error *err) {
     size_t K = j->count, draws = j->std_error ? draws_wanted(j) : 0;
@@ -284,7 +284,7 @@ static kspec_status prepare(job *j, program *g, kspec_error *err) {
             return ks_fail(err, KSPEC_E_NUMERIC,
                            "m(%zu) = %g or its error is out of range beside an upper end of %g", n + 1,
                            j->m[n], r->lp->upper);
-    /* where the mass is free, a point at 0 would be infinitely many eigenvalues */
+    /* if the mass is free, a point at 0 could hold infinitely many eigenvalues */
     g->fit = r->lp->free_mass ? (ks_fit){K, T - 1, s + 1, W, 1} : (ks_fit){K, T, s, W, 0};
     return KSPEC_OK;
 }

@@ -1,7 +1,7 @@
 /*
- * Cross-validated eigenvalues (Stringer et al. 2019): the directions come from one half A of the trials, and
- * what varies along them is counted only where the other half B repeats it. Noise that is new in each trial
- * adds nothing on the mean.
+ * Cross-validated eigenvalues (Stringer et al. 2019): one half A of the trials gives the directions, and
+ * variation along them counts only where the other half B repeats it. Noise that is new in each trial adds
+ * nothing on average.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* What is doubtful about a spectrum, by each method. */
+/* Lists the doubts about a spectrum, separately for each method. */
 #include "base/doubt.h"
 #include "base/error.h"
 #include "fit/tuning.h"
@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-/* Noise that is given and that of the trials may differ by this share. */
+/* The given noise and the noise seen in trials may differ by this fraction. */
 static const double NEAR = 0.1;
-/* Columns of gains that vary by a half of their mean have an excess of 1. */
+/* Columns whose gains vary by half of their mean have an excess of 1. */
 static const double UNEVEN = 1, VERY_UNEVEN = 5;
 /* An error of 1% in every moment moves a root by a tenth of the largest. */
 static const double ILL_CONDITIONED = 10;
@@ -22,7 +22,7 @@ double ks_above_sample(const kspec_spectrum_result *r) {
 static void doubt_fit(ks_doubts to, const kspec_spectrum_opts *o, const kspec_spectrum_result *r) {
     const kspec_spectrum_fit *f = r->fit;
     double most = 0;
-    size_t n = 0; /* where fit and unbiased moments are farthest apart, in units of what is allowed */
+    size_t n = 0; /* the order at which fit and unbiased moments disagree most, relative to the tolerance */
     for (size_t k = 0; k < r->count; k++) {
         const double z = fabs(f->z[k]) / (k ? KS_DISAGREE : KS_DISAGREE_TRACE);
         if (z > most) most = z, n = k;
@@ -49,7 +49,7 @@ static void doubt_fit(ks_doubts to, const kspec_spectrum_opts *o, const kspec_sp
         ks_doubt(to, KSPEC_DOUBT_NOISE_DISAGREES, NULL, NULL, o->noise, f->noise_of_trials);
 }
 
-/* Estimates are off by a standard error or so; three, or any distance without errors, deserve a doubt. */
+/* Estimates are often wrong by a standard error; three, or any distance without errors, deserve a doubt. */
 static void doubt_distance(ks_doubts to, const kspec_spectrum_result *r) {
     const kspec_spectrum_lp *m = r->lp;
     const int n = m->distance_order;
@@ -61,7 +61,8 @@ static void doubt_distance(ks_doubts to, const kspec_spectrum_result *r) {
 
 /*
  * Rounding to whole eigenvalues moves the list's m(n) by up to half the n-th power of the largest point of
- * the measure; that of draws lies some standard errors from the one solution's.
+ * the measure. With draws, the list's m(n) may also differ by some standard errors from the single solution's
+ * m(n).
  */
 static void doubt_list(ks_doubts to, const kspec_spectrum_result *r) {
     const kspec_spectrum_lp *m = r->lp;
@@ -72,7 +73,7 @@ static void doubt_list(ks_doubts to, const kspec_spectrum_result *r) {
         ks_doubt(to, KSPEC_DOUBT_LIST_CUT, NULL, NULL, (double)r->rank, m->listed[0] / r->fitted[0],
                  r->fitted[0]);
     for (size_t n = 0; n < r->count; n++) {
-        /* what lies beyond the end is at most the last one's power for each */
+        /* each eigenvalue beyond the end is at most as large as the last one */
         const double beyond = cut ? (r->fitted[0] - m->listed[0]) * pow(last, (double)n) : 0,
                      off = m->listed[n] - r->fitted[n],
                      allowed = (1 + 1e-9) * 0.5 * pow(largest, (double)(n + 1)) +
@@ -130,7 +131,7 @@ kspec_status ks_spectrum_doubts(ks_spectrum_job *j, kspec_error *err) {
     if (r->newton && (r->newton->complex_count || !(r->newton->condition < ILL_CONDITIONED)))
         ks_doubt(to, KSPEC_DOUBT_ILL_CONDITIONED, NULL, NULL, (double)r->newton->complex_count,
                  (double)r->rank, r->newton->condition);
-    if (r->cvpca && r->ci_low[0] <= 0) /* never without an interval */
+    if (r->cvpca && r->ci_low[0] <= 0) /* always with an interval */
         ks_doubt(to, KSPEC_DOUBT_NOTHING_SHARED, NULL, NULL, r->eigenvalues[0]);
     if (r->cvpca && !r->cvpca->groups && j->bars) ks_doubt(to, KSPEC_DOUBT_NO_INTERVALS, NULL, NULL, 0);
     return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;

@@ -30,7 +30,7 @@ kspec_status ks_sample_eigenvalues(const ks_run *run, const kspec_matrix *phi, s
     ks_arena_free(&arena);
     if (st) return st;
     ks_reverse(n, values);
-    /* none is negative but by rounding */
+    /* negative values are rounding */
     for (size_t i = 0; i < n; i++) values[i] = ldexp(fmax(0, values[i]), 2 * t.exponent);
     return KSPEC_OK;
 }

@@ -1,4 +1,4 @@
-/* kspec_spectrum(): options, the moments of a matrix or given ones, and the method that is chosen. */
+/* kspec_spectrum(): checks its options, takes or estimates the moments, and runs the chosen method. */
 #include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -17,13 +17,13 @@ enum { GRID_MAX = 100000, DRAWS_MAX = 100000, RANK_MAX = 100000000 };
 
 typedef ks_spectrum_job job;
 
-/* Is something set that only the linear program has? */
+/* Is any option set that belongs to the linear program only? */
 static int of_the_program(const kspec_spectrum_opts *o) {
     return o->rank || o->grid || o->spacing || o->upper > 0 || o->weights || o->quantile || o->draws ||
            o->no_draws;
 }
 
-/* FIT, unless it is. */
+/* The requested method, but options of the linear program replace FIT by MOMENTS. */
 static kspec_spectrum_method chosen(const kspec_spectrum_opts *o) {
     return of_the_program(o) && o->method == KSPEC_SPECTRUM_METHOD_FIT ? KSPEC_SPECTRUM_METHOD_MOMENTS
                                                                        : o->method;
@@ -85,7 +85,10 @@ void kspec_spectrum_free(kspec_spectrum_result *r) {
     ks_result_free(r);
 }
 
-/* Of a matrix that which its moments come with; of given moments m(1)^2/m(2), by their relative errors. */
+/*
+ * For a matrix, the ratio that comes with its moments; for given moments, m(1)^2/m(2) with their relative
+ * errors.
+ */
 static void participation_ratio(const job *j) {
     kspec_spectrum_result *r = j->r;
     const kspec_moments_result *m = r->moments;
@@ -104,7 +107,7 @@ static void participation_ratio(const job *j) {
     r->participation_ratio_ci_high = fmax(1, r->participation_ratio * exp(1.959964 * error));
 }
 
-/* What is common to all methods: the moments, given or estimated, and their participation ratio */
+/* Sets the fields common to all methods: the moments, given or estimated, and their participation ratio. */
 kspec_status ks_spectrum_given(ks_spectrum_job *j, kspec_error *err) {
     kspec_spectrum_result *r = j->r;
     ks_arena *arena = ks_result_arena(r);
@@ -120,7 +123,7 @@ kspec_status ks_spectrum_given(ks_spectrum_job *j, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* The result, with the part of its method */
+/* Allocates the result, with the fields of its method. */
 static kspec_status new_result(job *j, kspec_error *err) {
     if (!(j->r = ks_result_new(sizeof *j->r))) return ks_nomem(err, "the result", sizeof *j->r);
     ks_arena *arena = ks_result_arena(j->r);
@@ -134,7 +137,7 @@ static kspec_status new_result(job *j, kspec_error *err) {
     return arena->failed ? ks_nomem(err, "the result", arena->failed) : KSPEC_OK;
 }
 
-/* given: moments are, not a matrix */
+/* given: 1 if the caller gave moments instead of a matrix */
 static kspec_status begin(job *j, const kspec_spectrum_opts *opts, int given, kspec_error *err) {
     kspec_status st = ks_take_opts(&j->o, sizeof j->o, opts, err);
     if (!st) st = ks_run_init(&j->run, j->o.threads, j->o.progress, err);
@@ -187,8 +190,8 @@ kspec_status kspec_spectrum_from_moments(const double *m, const double *std_erro
 /* ---- from a matrix ---- */
 
 /*
- * The moments take this part of the progress, the sample's eigenvalues the next. A fit begins earlier, and so
- * does cross-validation, which ends where the sample begins.
+ * The moments take this share of the progress, and the sample's eigenvalues the next. A fit starts earlier,
+ * and so does cross-validation, which ends where the sample's eigenvalues start.
  */
 static const double moments_until = 0.7, sample_until = 0.8, fit_from = 0.2;
 
@@ -223,7 +226,7 @@ static kspec_status use_estimates(job *j, const kspec_moments_opts *used, kspec_
     return KSPEC_OK;
 }
 
-/* The orders that check a fit, where nothing else is said; the least and the largest side of a matrix. */
+/* The orders that check a fit by default; the smallest and the largest side of a matrix */
 enum { CHECKED = 4, LEAST = 4, MOST = 32000 };
 
 static kspec_status check_size(size_t P, size_t Q, kspec_error *err) {
@@ -240,7 +243,7 @@ static kspec_status check_size(size_t P, size_t Q, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* What the moments know of and a fit does not. */
+/* Rejects options that moments support and a fit does not. */
 static kspec_status check_estimation(const kspec_matrix *phi, const kspec_moments_opts *how, const char *who,
                                      kspec_error *err) {
     const char *what = how->block                           ? "blocks"
@@ -258,7 +261,7 @@ static kspec_status check_estimation(const kspec_matrix *phi, const kspec_moment
     return KSPEC_OK;
 }
 
-/* The orders of the check, where nothing else is said: as many as the centred estimates can have. */
+/* The default orders of the check: as many as the centred estimates can have */
 static int checked_orders(const kspec_matrix *phi, kspec_center center) {
     size_t n = center == KSPEC_CENTER_BOTH ? CHECKED - 1 : CHECKED;
     if (ks_rows_centred(center)) n = n < phi->rows / 2 ? n : phi->rows / 2;
@@ -266,7 +269,7 @@ static int checked_orders(const kspec_matrix *phi, kspec_center center) {
     return (int)n;
 }
 
-/* The options of the moments; what the spectrum has itself must not be set there too. */
+/* Copies the options of the moments; options that the spectrum also has must not be set in them. */
 static kspec_status take_moments(const kspec_spectrum_opts *o, kspec_moments_opts *used, kspec_error *err) {
     kspec_status st = ks_take_opts(used, sizeof *used, o->moments, err);
     if (st) return st;
@@ -284,7 +287,7 @@ static kspec_status take_moments(const kspec_spectrum_opts *o, kspec_moments_opt
     if (used->data_memory)
         return ks_fail(err, KSPEC_E_ARG, "data_memory %d: a spectrum needs its matrix in the host's memory",
                        (int)used->data_memory);
-    used->size = sizeof *used; /* of ours, whatever the caller's */
+    used->size = sizeof *used; /* our size, not the caller's */
     used->seed = o->seed;
     used->center = o->center;
     const int of_moments =
@@ -297,7 +300,7 @@ static kspec_status take_moments(const kspec_spectrum_opts *o, kspec_moments_opt
     return KSPEC_OK;
 }
 
-/* As many as the rank, as far as the matrix has them */
+/* As many orders as the rank, if the matrix allows them */
 static int newton_orders(const job *j, const kspec_matrix *phi) {
     const size_t rank = j->o.rank < KS_NEWTON_RANK ? j->o.rank : KS_NEWTON_RANK;
     const size_t n = !phi ? 0 : phi[0].rows < phi[0].cols ? phi[0].rows : phi[0].cols;
@@ -318,7 +321,7 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, ks
         return st;
     used->threads = j->run.threads;
     if (j->o.method == KSPEC_SPECTRUM_METHOD_NEWTON && !used->nmax) used->nmax = newton_orders(j, phi);
-    if (fit && !used->nmax && !ks_centred(used->center)) /* else AUTO's own, within its budget */
+    if (fit && !used->nmax && !ks_centred(used->center)) /* otherwise AUTO's own orders, within its budget */
         used->nmax = checked_orders(&phi[0], used->center);
     if (crossed && !used->nmax && phi) {
         int most = checked_orders(&phi[0], used->center);
@@ -346,7 +349,7 @@ static kspec_status sample(job *j, const kspec_matrix *phi, size_t ntrials, cons
     return st;
 }
 
-/* The matrix, its trials, and the options that its moments were estimated with */
+/* The matrix, its trials, and the options of its moments */
 typedef struct {
     job *j;
     const kspec_matrix *phi;
@@ -354,7 +357,7 @@ typedef struct {
     kspec_moments_opts how;
 } call;
 
-/* The products of the sample's Gram matrix, and for a fit those of its singular vectors */
+/* The products of the sample's Gram matrix, and for a fit the products of its singular vectors */
 static kspec_status decide(const call *c, ks_placement *placement, kspec_error *err) {
     const double P = (double)c->phi->rows, Q = (double)c->phi->cols, n = fmin(P, Q);
     const int fit = c->j->o.method == KSPEC_SPECTRUM_METHOD_FIT;
