@@ -131,7 +131,7 @@ KSPEC_API kspec_status kspec_wls_predict(const double *theta, size_t p, const do
  * A curve through data at any x, with a band: y_i = f(x_i) + noise of standard deviation s/sqrt(weight_i).
  * f = sum_k theta_k phi_k in a basis of p functions, the first of them 1. theta_0 is free. The others are
  * normal with variances that fall with the level of phi_k (its frequency or degree) in one of three ways.
- * Basis, variances and s are compared by the marginal likelihood of the data (docs/smooth.md).
+ * Basis, variances and s are compared by the marginal likelihood of the data (docs/explanation/smoothing.md).
  */
 typedef enum {
     KSPEC_WLS_BASIS_AUTO = 0,  /* of the next three the most likely; FOURIER for complex data */
@@ -155,7 +155,7 @@ typedef struct {
     size_t p;    /* Functions to learn, at most as many as there are different x. 0: as many as are of use. */
     double beta; /* Above 0: variances are (1+l)^(-2 beta). 0: chosen. */
     double noise;          /* s, above 0. 0: estimated. */
-    double period;         /* of the periodic bases. 0: N steps of a grid, or likely (docs/smooth.md) */
+    double period;         /* of the periodic bases. 0: chosen (docs/explanation/smoothing.md). */
     int complex_data;      /* 1: y is N pairs of doubles. 0: N doubles. */
     int gaps;              /* 1: NaN in y is a gap, at which the curve is given. 0: it is an error. */
     int stop_at_noise;     /* 1: least squares with the fewest functions that leave a residual of s */

@@ -299,9 +299,9 @@ class RandomFeatureRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 class WeightedFourierRegressor(RegressorMixin, BaseEstimator):
     """A smooth curve y(x) with a band: kspec.smooth as an estimator.
 
-    Basis, smoothness and noise are chosen by the marginal likelihood of the data (docs/smooth.md); parameters
-    that are given are not. Of several columns the curve is a function of their sum, each times its own slope
-    of y. Whole sample weights are so many equal points; others divide the variance of a point's noise.
+    Basis, smoothness and noise are chosen by the marginal likelihood of the data
+    (docs/explanation/smoothing.md); parameters that are given are not. Of several columns the curve is a
+    function of their sum, each times its own slope of y. Whole sample weights are so many equal points; others divide the variance of a point's noise.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 /*
- * A smooth curve through data (docs/smooth.md). A basis turns N points into K numbers z, R theta plus
- * noise of standard deviation s; priors on theta are compared by the marginal likelihood of z; the curve and
- * its band are those of the posterior, averaged over the priors.
+ * A smooth curve through data (docs/explanation/smoothing.md). A basis turns N points into K numbers z:
+ * R theta plus noise of standard deviation s. The marginal likelihood of z compares the priors on theta. The
+ * curve and its band come from the posterior, averaged over the priors.
  */
 #pragma once
 
