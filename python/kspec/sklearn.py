@@ -301,7 +301,8 @@ class WeightedFourierRegressor(RegressorMixin, BaseEstimator):
 
     Basis, smoothness and noise are chosen by the marginal likelihood of the data
     (docs/explanation/smoothing.md); parameters that are given are not. Of several columns the curve is a
-    function of their sum, each times its own slope of y. Whole sample weights are so many equal points; others divide the variance of a point's noise.
+    function of their sum, each times its own slope of y. Whole sample weights are so many equal points;
+    others divide the variance of a point's noise.
 
     Parameters
     ----------
