@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Removes the mean over the rows (side 0) or over the columns. A centred expression does not change by it,
- * and large means would cost digits.
+ * Removes the mean over the rows (side 0) or over the columns. The value of a centred expression stays the
+ * same, and large means would cost digits.
  */
 static void remove_mean(double *x, size_t rows, size_t cols, int side) {
     const size_t lines = side ? rows : cols, count = side ? cols : rows, line = side ? cols : 1,
@@ -58,7 +58,7 @@ static kspec_status mean_of(const ks_data *d, int source, const size_t *order, s
     return KSPEC_OK;
 }
 
-/* Can the caller's own matrix be taken, if its scale is fine? */
+/* Can the computation read the caller's own matrix, if its scale is fine? */
 static int is_ready(const ks_data *d, int source) {
     const ks_source *s = &d->names->source[source];
     if (s->given == d->names->given) return 0;
@@ -67,13 +67,13 @@ static int is_ready(const ks_data *d, int source) {
            !d->names->axis[s->axis[0]].centred && !d->names->axis[s->axis[1]].centred;
 }
 
-/* Are all entries finite, and so near 1 that products of 10 keep within the doubles? */
+/* Are all entries finite, and so near 1 that products of 10 entries stay within the range of a double? */
 static int is_near(const double *x, size_t count) {
     const double sum = ks_dot(count, x, x);
     return sum < 0x1p60 && sum > (double)count * 0x1p-60;
 }
 
-/* That of the root mean square; 0 of zeros */
+/* The exponent of the root mean square; 0 for zeros */
 static int exponent_of(const double *x, size_t count) {
     double most = 0, sum = 0;
     for (size_t k = 0; k < count; k++) most = fmax(most, fabs(x[k]));
@@ -119,14 +119,14 @@ kspec_status ks_data_split(ks_data *d, size_t r, kspec_error *err) {
         const int g = d->names->source[s].given, half = d->names->source[s].half;
         if (g == d->names->given) continue;
         const size_t T = d->operands[g].ntrials;
-        if (T == 1) { /* as ks_data_make() left it but for the scale, or as the first split did */
+        if (T == 1) { /* as ks_data_make() or the first split filled it; only the scale may be missing */
             const kspec_matrix *m = d->operands[g].trials;
             const double scale = d->done[s] || !d->own[s] ? 1 : ldexp(1, -d->exponent[g]);
             for (size_t k = 0; k < m->rows * m->cols && scale != 1; k++) d->own[s][k] *= scale;
             d->done[s] = 1;
             continue;
         }
-        /* one order for all matrices with as many trials: noise that they share stays in one half */
+        /* all matrices with as many trials use one order: noise that they share stays in one half */
         if (T > 2) ks_random_permutation(d->seed, ks_stream(KS_STREAM_SPLIT, r), T, d->order);
         for (size_t t = 0; t < T && T <= 2; t++) d->order[t] = t;
         const size_t first = half == 2 ? T / 2 : 0, count = !half ? 1 : half == 2 ? T - T / 2 : T / 2;

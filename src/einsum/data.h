@@ -1,4 +1,7 @@
-/* The matrices of a program: halves of trials, means removed, scaled near 1. */
+/*
+ * The matrices of an expression, ready for the sums: halves of trials, with means removed and entries scaled
+ * to about 1.
+ */
 #pragma once
 
 #include "einsum/names.h"
@@ -9,20 +12,22 @@ typedef struct {
     const ks_names *names;
     const ks_groups *groups; /* of the rows, or NULL */
     uint64_t seed;
-    /* by matrix given: entries are divided by 2^exponent */
+    /* by matrix given: its entries are divided by 2^exponent */
     int exponent[KS_GIVEN + 1];
-    /* by source: dense; the same where it is not the caller's own */
+    /* by source: the matrix, and the same pointer in writable form unless the caller owns it */
     const double *matrix[KS_SOURCES];
     double *own[KS_SOURCES];
-    /* of one trial: is it scaled? */
+    /* sources with one trial: are they scaled? */
     int done[KS_SOURCES];
     size_t *order;
-    /* are halves drawn at random: is there a matrix with more than two trials? */
+    /* 1: some matrix has more than two trials, so its halves are drawn at random */
     int random;
 } ks_data;
 
-/* Memory for all sources and the scale of each matrix, from its first trial; entries must be finite. */
+/*
+ * Allocates all sources and finds the scale of each matrix from its first trial. All entries must be finite.
+ */
 kspec_status ks_data_make(ks_data *d, const ks_given *given, size_t count, ks_arena *arena, kspec_error *err);
 
-/* The matrices of split r; of shapes and scale as before */
+/* Fills the matrices of split r; shapes and scale stay as before. */
 kspec_status ks_data_split(ks_data *d, size_t r, kspec_error *err);

@@ -1,10 +1,13 @@
-/* The plan as a person would write it. */
+/* Prints the plan of an expression for a person to read. */
 #pragma once
 
 #include "einsum/names.h"
 #include "einsum/slices.h"
 
-/* Text in the arena, a line for each result; NULL without memory. `lines` at most, and then how many more. */
+/*
+ * Text in the arena, one line for each result, or NULL without memory. After `lines` lines it says how many
+ * more follow.
+ */
 const char *ks_explain(const ks_plan *p, const ks_slices *slices, const ks_formula *text,
                        const ks_names *names, const ks_given *given, const ks_sum *sum,
                        const size_t *graph_of, size_t lines, ks_arena *arena);

@@ -47,7 +47,7 @@ static ks_word word(reader *r) {
     return w;
 }
 
-/* The number of an index by its name */
+/* Finds the number of an index by its name. */
 static kspec_status number(reader *r, ks_word w, int *out) {
     ks_formula *t = r->to;
     for (int k = 0; k < t->indices; k++)
@@ -97,7 +97,7 @@ static kspec_status factor(reader *r, ks_formula_term *t) {
     return st;
 }
 
-/* Digits with a point among them, which a locale does not change */
+/* Reads digits with a decimal point, in every locale. */
 static kspec_status decimal(reader *r, double *out) {
     double digits = 0, unit = 1;
     int count = 0, point = 0;
@@ -118,7 +118,7 @@ static kspec_status decimal(reader *r, double *out) {
     return KSPEC_OK;
 }
 
-/* A number or a fraction, and perhaps a '*' */
+/* Reads a number or a fraction, and a '*' that may follow it. */
 static kspec_status coefficient(reader *r, double *out) {
     double x = 1, y = 1;
     const int start = r->at;

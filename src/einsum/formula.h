@@ -1,6 +1,6 @@
 /*
- * An expression as text, such as "X[i,a] X[j,a] X[j,b] X[i,b] - 2 Y[i,a]": its syntax, and failures that mark
- * where in the text they are. Within the library a text may hold several expressions, with ; between them.
+ * Parses an expression such as "X[i,a] X[j,a] X[j,b] X[i,b] - 2 Y[i,a]"; a failure marks the place in the
+ * text. Within the library a text may hold several expressions, separated by ";".
  */
 #pragma once
 
@@ -15,7 +15,7 @@ typedef struct {
     int at, length;
 } ks_word;
 
-/* A matrix's entry; the numbers are those of ks_formula.index */
+/* An entry of a matrix; its indices are numbers into ks_formula.index. */
 typedef struct {
     ks_word matrix, name[2];
     int index[2];
@@ -32,14 +32,14 @@ typedef struct {
     const char *text;
     int terms, indices, parts;
     ks_formula_term term[KS_FORMULA_TERMS];
-    /* the names of indices, where each is met first */
+    /* the names of the indices, each at its first place in the text */
     ks_word index[KS_FORMULA_INDICES];
 } ks_formula;
 
-/* `parts` expressions, and no more */
+/* Parses a text of exactly `parts` expressions. */
 kspec_status ks_formula_parse(const char *text, int parts, ks_formula *out, kspec_error *err);
 
-/* A failure at this place: the text with a mark there, and then what is wrong */
+/* Reports a failure at this place: the text with a mark, then the reason. */
 kspec_status ks_formula_fail(const char *text, int at, kspec_error *err, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 

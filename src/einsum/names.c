@@ -15,8 +15,10 @@ typedef struct {
     const ks_said *said;
     ks_names *to;
     kspec_error *err;
-    /* of each side of each matrix given: the first of those with the same axis; of each index: a side of its
-     * axis, or -1 */
+    /*
+     * same: for each side of each given matrix, the first side with the same axis. index: for each index, a
+     * side of its axis, or -1
+     */
     int same[2 * KS_GIVEN], index[KS_FORMULA_INDICES];
     /* of each side, its number among the axes of the expression, or -1 */
     int axis[2 * KS_GIVEN];
@@ -35,7 +37,7 @@ static const char *known(const resolver *r, char *room, size_t size) {
     return room;
 }
 
-/* The matrix of this name, or the half 1 or 2 of a list of trials: X1 and X2 of X */
+/* Finds the matrix of this name, or the half 1 or 2 of a list of trials (X1 and X2 of X). */
 static kspec_status find(const resolver *r, ks_word w, int *given, int *half) {
     const char *text = r->text->text;
     char names[120];
@@ -104,7 +106,7 @@ static kspec_status link_axes(resolver *r) {
 
 /* ---- lists of names ---- */
 
-/* The next name of a list, after which *at stands; 0 at its end */
+/* Reads the next name of a list and moves *at behind it; 0 at the end of the list. */
 static int next_name(const char **at, const char **name) {
     while (**at == ',' || **at == ' ') ++*at;
     *name = *at;
@@ -112,7 +114,7 @@ static int next_name(const char **at, const char **name) {
     return (int)(*at - *name);
 }
 
-/* The columns of the matrices of this list are the same. */
+/* Declares that the matrices of this list have the same columns. */
 static kspec_status link_columns(resolver *r) {
     const char *at = r->said->same_cols, *name;
     int first = -1, length;
@@ -176,7 +178,7 @@ static kspec_status number_axes(resolver *r) {
     return KSPEC_OK;
 }
 
-/* The axes that a name means, as a set: of an index, or of all rows, all columns, or both */
+/* The set of axes that a name means: the axis of an index, all rows, all columns, or both */
 static kspec_status axes_of(const resolver *r, const char *option, const char *name, int length,
                             unsigned *set) {
     const ks_formula *t = r->text;
@@ -250,7 +252,7 @@ static kspec_status fail_groups(const resolver *r, kspec_status st) {
     return ks_about(r->err, "row_groups", NULL, st);
 }
 
-/* The axis of all rows in the expression; 0 and a failure where there are two */
+/* Finds the axis of all rows in the expression; fails and returns 0 if the expression has two. */
 static kspec_status find_rows(const resolver *r, int *rows) {
     const ks_names *n = r->to;
     *rows = -1;
@@ -264,7 +266,7 @@ static kspec_status find_rows(const resolver *r, int *rows) {
     return KSPEC_OK;
 }
 
-/* Adds the axis of groups, and the matrix that says which row is in which. */
+/* Adds the axis of groups, and the matrix that assigns rows to groups. */
 static kspec_status add_groups(resolver *r) {
     const ks_groups *g = r->said->groups;
     ks_names *to = r->to;
@@ -280,7 +282,7 @@ static kspec_status add_groups(resolver *r) {
         return fail_groups(r, ks_fail(r->err, KSPEC_E_ARG,
                                       "the %s come in groups, and cannot be complete or from a population",
                                       to->label[rows]));
-    if (!g->of) return KSPEC_OK; /* each a group of its own */
+    if (!g->of) return KSPEC_OK; /* each row forms a group */
     if (to->axes == KS_AXES)
         return fail_groups(r, ks_fail(r->err, KSPEC_E_ARG, "groups leave room for %d axes", KS_AXES - 1));
     to->grouped = rows, to->groups = a->groups = to->axes++;
@@ -359,7 +361,7 @@ kspec_status ks_names_resolve(const ks_formula *text, const ks_given *given, siz
     if (!st) st = read_said(&r);
     for (int k = 0; k < text->terms && !st; k++)
         st = make_net(&r, &text->term[k], &out->monomial[out->monomials++]);
-    for (int k = 0; k < text->terms && !st && out->halves; k++) { /* the halves in the other order */
+    for (int k = 0; k < text->terms && !st && out->halves; k++) { /* the same with halves swapped */
         ks_monomial m = out->monomial[k];
         m.coefficient /= 2;
         out->monomial[k].coefficient /= 2;

@@ -1,14 +1,15 @@
 /*
- * Canonical form: colours of vertices are refined by their neighbours' until they no longer split; where
- * vertices still look alike, each is tried as the first, and the least code wins. A code lists the whole
- * graph, so equal codes are equal graphs; a search that ends early loses sharing, never correctness.
+ * Finds the canonical form of a graph, so that equal graphs get equal codes. The colour of each vertex is
+ * refined by the colours of its neighbours until no class splits any more. If some vertices still look alike,
+ * the search tries each of them as the first, and the least code wins. A code lists the whole graph, so equal
+ * codes mean equal graphs. A search that ends early may share less work, but its result is still correct.
  */
 #include "einsum/net.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* leaves of the search for the least code, at most */
+/* the most leaves that the search for the least code visits */
 enum { LEAVES = 300 };
 
 static uint64_t mix(uint64_t a, uint64_t b) {
@@ -37,7 +38,7 @@ static int classes(const uint64_t *c, int n) {
     return count;
 }
 
-/* New colours from a vertex's own and, whatever their order, those at its edges */
+/* Computes new colours from the old colour of a vertex and the set of colours at its edges. */
 static void refine(const ks_net *g, uint64_t *c) {
     int count = classes(c, g->n), before;
     do {
@@ -55,7 +56,7 @@ static void refine(const ks_net *g, uint64_t *c) {
 
 static int by_bytes(const void *a, const void *b) { return memcmp(a, b, sizeof(ks_link)); }
 
-/* The net with its vertices in the order of their colours, which all differ */
+/* Writes the net with its vertices in the order of their colours, which all differ. */
 static void leaf(search *s, const uint64_t *c) {
     const ks_net *g = s->net;
     ks_net code = {.n = g->n, .links = g->links};
@@ -76,8 +77,7 @@ static void leaf(search *s, const uint64_t *c) {
     s->leaves++;
 }
 
-/* Have u and v the same edges to the same vertices, none to each other? Then it does not matter which is
- * first. */
+/* Do u and v have the same edges to the same vertices, and none to each other? Then either may come first. */
 static int twins(const ks_net *g, int u, int v) {
     int count[KS_NET_LINKS] = {0};
     for (int k = 0; k < g->links; k++) {
@@ -102,7 +102,7 @@ static void look(search *s, const uint64_t *c) {
     const ks_net *g = s->net;
     int members[KS_NET_VERTICES], count = 0;
     uint64_t least = 0;
-    for (int v = 0; v < g->n; v++) { /* the class of the least colour that several have */
+    for (int v = 0; v < g->n; v++) { /* the class of the least colour that several vertices share */
         int same = 0;
         for (int u = 0; u < g->n; u++) same += c[u] == c[v];
         if (same > 1 && (!count || c[v] < least)) least = c[v], count = same;

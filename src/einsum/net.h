@@ -1,5 +1,5 @@
 /*
- * A product of matrix entries as a graph: an index is a vertex, and an entry is an edge between two of them.
+ * A product of matrix entries as a graph: an index is a vertex, and an entry is an edge between two indices.
  * Graphs that are equal up to the names of their indices have the same value, so they get the same number.
  */
 #pragma once
@@ -8,13 +8,16 @@
 #include "engine/plan.h"
 
 /*
- * What is known of an index (ks_vertex.flag): FREE runs over its axis whatever the others are; DISTINCT
- * differs from all other distinct ones of its axis; DRAWN is drawn from a finite population, with
- * replacement.
+ * The range of an index (ks_vertex.flag). FREE: it runs over its whole axis, independently of the others.
+ * DISTINCT: it differs from all other distinct indices of its axis. DRAWN: it is drawn with replacement from
+ * a finite population.
  */
 enum { KS_FREE, KS_DISTINCT, KS_DRAWN };
 
-/* The number of a connected net, in a table of nets: the same up to the names of indices, and at least 1 */
+/*
+ * A table that numbers connected nets: equal up to the names of indices means the same number, and numbers
+ * begin at 1
+ */
 typedef ks_table ks_nets;
 #define KS_NETS ((ks_nets){.size = sizeof(ks_net), .key = sizeof(ks_net)})
 uint32_t ks_nets_number(ks_nets *s, const ks_net *net, size_t *failed);
@@ -23,13 +26,13 @@ static inline const ks_net *ks_nets_at(const ks_nets *s, uint32_t number) {
 }
 
 /*
- * Cuts a net into its connected parts and writes their numbers; returns how many. Vertices without an edge
- * play no part.
+ * Cuts a net into its connected parts, writes their numbers and returns their count. Vertices without an edge
+ * are ignored.
  */
 int ks_nets_parts(ks_nets *s, const ks_net *net, uint32_t number[KS_NET_LINKS], size_t *failed);
 
-/* Adds a net to another whose vertices and links have room for it; returns the number of its first vertex. */
+/* Adds `part` to a net that has room for its vertices and links; returns the number of its first vertex. */
 int ks_net_append(ks_net *to, const ks_net *part);
 
-/* Vertex v becomes vertex u, and the last one takes v's number. */
+/* Merges vertex v into vertex u; the last vertex takes v's number. */
 void ks_net_merge(ks_net *net, int u, int v);

@@ -9,7 +9,7 @@ enum { BUDGET = 30 };
 
 /* ---- plans ---- */
 
-/* The source that has only line i of a matrix, one of its indices (`end`) being fixed; -1: no room */
+/* Adds a source with line i of a matrix alone, whose index `end` is fixed; -1: no room */
 static int line_of(ks_slice_set *s, const ks_plan *plan, int extra, int matrix, int end) {
     for (int k = s->first; k < s->plan.sources; k++)
         if (s->line[k].matrix == matrix && s->line[k].end == end) return k;
@@ -21,8 +21,8 @@ static int line_of(ks_slice_set *s, const ks_plan *plan, int extra, int matrix, 
 }
 
 /*
- * The graph with vertex w fixed: each of its neighbours is joined to a vertex of its own, which has one
- * index. 0 where it has no room, or an entry has w twice.
+ * Builds the graph with vertex w fixed: each neighbour of w is joined to a new vertex with one index. Returns
+ * 0 if the graph has no room, or if an entry has w twice.
  */
 static int fix(ks_slice_set *s, const ks_plan *plan, int extra, const ks_net *g, int w, ks_net *out) {
     int place[KS_NET_VERTICES], own[KS_NET_VERTICES];
@@ -56,8 +56,8 @@ static void begin(ks_slice_set *s, const ks_plan *plan, int axis, int extra) {
 }
 
 /*
- * One slice: forward and, where there is a whole with seeds, backward. Its values are in x->graph until
- * ks_exec_end(). A dry execution has no data.
+ * Computes one slice: forward and, if there is a whole with seeds, backward. The values stay in x->graph
+ * until ks_exec_end(). A dry execution has no data.
  */
 static void slice(const ks_slice_set *s, ks_exec_state *x, const double *const *data, const double *seed,
                   double *const *through) {
@@ -71,7 +71,7 @@ static void slice(const ks_slice_set *s, ks_exec_state *x, const double *const *
     if (x->keep && !x->status) ks_exec_backward(x, through);
 }
 
-/* What a slice costs */
+/* Counts the cost of a slice. */
 static kspec_status cost(ks_slice_set *s, kspec_error *err) {
     const ks_run run = {.threads = 1};
     double *const through[KS_AXES] = {NULL};
@@ -87,7 +87,7 @@ static kspec_status cost(ks_slice_set *s, kspec_error *err) {
     return st;
 }
 
-/* The vertex to fix for the least work, or -1 */
+/* The vertex that costs the least work if it is fixed, or -1 */
 static int choose(const ks_plan *plan, const ks_net *g, int extra, kspec_status *st, kspec_error *err) {
     double best = INFINITY;
     int found = -1;
@@ -161,7 +161,7 @@ double ks_slices_work(const ks_slices *s) {
 
 /* ---- values ---- */
 
-/* Line i of each matrix that has one */
+/* Copies line i of each matrix whose line a slice uses. */
 static void take_lines(const ks_slice_set *s, const double *const *data, size_t i) {
     for (int k = s->first; k < s->plan.sources; k++) {
         const ks_leaf *of = &s->plan.source[s->line[k].matrix];
@@ -172,7 +172,7 @@ static void take_lines(const ks_slice_set *s, const double *const *data, size_t 
     }
 }
 
-/* All slices of a set; of a dry execution, what they cost */
+/* Computes all slices of a set; a dry execution only counts their cost. */
 static void run_set(ks_slice_set *s, ks_exec_state *whole, const double *const *data,
                     double *const *through) {
     const size_t size = s->plan.size[s->axis];
@@ -222,7 +222,7 @@ void ks_slices_backward(ks_slices *s, ks_exec_state *x, const double *const *dat
         const size_t size = set->plan.size[set->axis];
         run_set(set, x, data, through);
         double *at = x->dry || x->status ? NULL : through[set->axis];
-        for (size_t g = 0; g < set->graphs && at; g++) { /* of the fixed vertex */
+        for (size_t g = 0; g < set->graphs && at; g++) { /* the position of the fixed vertex */
             const double each = x->seed[set->of[g].graph] * set->of[g].positions;
             for (size_t i = 0; i < size; i++) at[i] += each * set->value[g * size + i];
         }

@@ -1,22 +1,26 @@
 /*
- * Graphs in which every vertex has three neighbours or more: with one index fixed, the entries at it are
- * vectors at its neighbours, and matrix products may suffice for what is left. The value is the sum over that
- * index, one slice after the other. Slices are the processor's.
+ * Evaluates graphs that are too dense for matrix products, one index at a time. In such a graph every vertex
+ * has three neighbours or more. With one index fixed, its entries become vectors at the neighbours, and
+ * matrix products may suffice for the rest. The value is the sum over the fixed index. Slices run on the CPU
+ * only.
  */
 #pragma once
 
 #include "engine/run.h"
 
-/* All graphs that are sliced along one axis. A source above those of the plan is a line of one of them. */
+/*
+ * All graphs that are sliced along one axis. Sources with numbers above the plan's own are single lines of a
+ * matrix.
+ */
 typedef struct {
     int axis, first;
     ks_plan plan;
-    /* of each source from number `first` on: the matrix, and which of its two indices is fixed */
+    /* for each source from number `first` on: the matrix, and which of its two indices is fixed */
     struct {
         uint8_t matrix, end;
     } line[KS_SOURCES];
     double *buffer[KS_SOURCES];
-    /* of each graph: its number in the plan, and the positions of the fixed vertex */
+    /* for each graph: its number in the plan, and the positions of the fixed vertex */
     size_t graphs;
     struct {
         uint32_t graph;
@@ -24,7 +28,7 @@ typedef struct {
     } * of;
     /* by graph and index */
     double *value;
-    /* of one slice, without and with a backward pass */
+    /* of one slice, without and with the backward pass */
     double work[2];
     size_t peak[2], products[2];
 } ks_slice_set;
@@ -35,17 +39,17 @@ typedef struct {
 } ks_slices;
 
 /*
- * Slices for the graphs at which `plan` is stuck. *stuck: one that stays so with any one index fixed, or
+ * Makes slices for the graphs that stop `plan`. *stuck is a graph that no single fixed index resolves, or
  * SIZE_MAX.
  */
 kspec_status ks_slices_make(ks_slices *s, const ks_plan *plan, const ks_plan_graph *task, int axes,
                             size_t *stuck, ks_arena *arena, kspec_error *err);
 void ks_slices_free(ks_slices *s);
 
-/* Multiply-adds of all slices, once */
+/* Multiply-adds of all slices, each computed once */
 double ks_slices_work(const ks_slices *s);
 
-/* The values of sliced graphs, into x->graph; data: the sources in the host's memory */
+/* Writes the values of the sliced graphs to x->graph. data: the sources in host memory */
 void ks_slices_forward(ks_slices *s, ks_exec_state *x, const double *const *data);
-/* What ks_exec_backward() adds, of the sliced graphs */
+/* Adds the sliced graphs' share to the result of ks_exec_backward(). */
 void ks_slices_backward(ks_slices *s, ks_exec_state *x, const double *const *data, double *const *through);

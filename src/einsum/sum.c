@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* products of graphs in one step, at most: about 50 MB */
+/* the most products of graphs in one step: about 50 MB */
 enum { TERMS = 200000, SLOTS_CENTRED = 14 };
 
 /* ---- sums ---- */
@@ -29,11 +29,11 @@ typedef struct {
 
 typedef struct {
     ks_nets *nets;
-    ks_table known; /* nets whose parts are known */
+    ks_table known; /* nets whose connected parts are known */
     size_t failed;
 } work;
 
-/* The parts of a net by number, up to 0; nets come up again and again */
+/* The numbers of a net's parts, ended by 0. The table remembers them, since nets come up again and again. */
 static const uint32_t *parts_of(work *w, const ks_net *net) {
     static const uint32_t none[KS_NET_LINKS];
     known_net x = {.net = *net};
@@ -43,7 +43,7 @@ static const uint32_t *parts_of(work *w, const ks_net *net) {
     return k && !w->failed ? k->part : none;
 }
 
-/* The parts of the term but for numbers a and b (-1: none), and those of `net` */
+/* Adds a term: the parts of t except numbers a and b (-1: none), and the parts of `net`. */
 static void put(work *w, ks_sum *to, const ks_sum_term *t, int a, int b, const ks_net *net, double factor) {
     uint32_t all[2 * KS_NET_LINKS] = {0}, part[KS_NET_LINKS] = {0};
     const uint32_t *own = parts_of(w, net);
@@ -60,7 +60,7 @@ static void put(work *w, ks_sum *to, const ks_sum_term *t, int a, int b, const k
     ks_sum_add(to, part, t ? t->weight : one, factor, &w->failed);
 }
 
-/* How many vertices of a term have this flag, of one axis or, -1, of all */
+/* How many vertices of a term have this flag, on one axis or, with -1, on all axes */
 static int flagged(const work *w, const ks_sum_term *t, int flag, int axis) {
     int count = 0;
     for (int k = 0; k < KS_NET_LINKS && t->part[k]; k++) {
@@ -72,8 +72,8 @@ static int flagged(const work *w, const ks_sum_term *t, int flag, int axis) {
 }
 
 /*
- * One vertex of this flag, of the first axis that has any: as `alone` with weight `apart`, and identified
- * with each distinct one of its axis with weight `joined`.
+ * Replaces one vertex with this flag, on the first axis that has any: once as flag `alone` with weight
+ * `apart`, and once merged with each distinct vertex of its axis with weight `joined`.
  */
 static void step(work *w, const ks_sum_term *t, int flag, const ks_axis *axes, ks_sum *to) {
     int part = -1, v = -1, axis = KS_AXES;
@@ -103,7 +103,10 @@ static void step(work *w, const ks_sum_term *t, int flag, const ks_axis *axes, k
     }
 }
 
-/* Takes every vertex of this flag, level by level: a level is the terms with so many of them left. */
+/*
+ * Replaces every vertex with this flag, level by level. A level holds the terms that have equally many such
+ * vertices left.
+ */
 static kspec_status take_all(work *w, ks_sum *from, int flag, const ks_axis *axes, ks_sum *out,
                              kspec_error *err) {
     ks_sum level[KS_NET_VERTICES + 1];
@@ -134,7 +137,7 @@ static kspec_status take_all(work *w, ks_sum *from, int flag, const ks_axis *axe
 
 /* ---- centring ---- */
 
-/* The ends of links whose axis is centred by the expansion */
+/* Lists the ends of links whose axis the expansion centres. */
 static int list_ends(const ks_net *g, const ks_axis *axes, int end[2 * KS_NET_LINKS]) {
     int count = 0;
     for (int k = 0; k < 2 * g->links; k++) {
@@ -144,7 +147,7 @@ static int list_ends(const ks_net *g, const ks_axis *axes, int end[2 * KS_NET_LI
     return count;
 }
 
-/* The net in which the ends of this set have an index of their own */
+/* The net in which each end of this set has a new index */
 static ks_net split(const ks_net *g, const int *end, int ends, unsigned set, const ks_axis *axes) {
     ks_net to = {.links = g->links};
     int place[KS_NET_VERTICES], own[2 * KS_NET_LINKS] = {0};
@@ -200,14 +203,14 @@ static ks_sum_shortage find_shortage(const ks_sum *drawn, const ks_nets *nets, c
 
 /* The number of tuples of r indices of an axis */
 static double tuples(const ks_axis *a, int r) {
-    if (a->groups) return 1; /* counted by the axis of the groups */
+    if (a->groups) return 1; /* counted through the axis of the groups */
     if (a->first) return ks_tuples(a->first, a->size, r);
     return ks_axis_complete(a) ? pow((double)a->size, r) : falling((double)a->size, r);
 }
 
 /*
- * The means over distinct indices as sums: divided by the number of tuples. Without one index of axis k there
- * are (P-1)_r of them; without a group, a number that the caller knows (ks_tuples_ratios).
+ * Turns means over distinct indices into sums divided by the number of tuples. Without one index of axis k
+ * there are (P-1)_r tuples. Without one group, the caller knows the number (ks_tuples_ratios).
  */
 static void set_weights(work *w, ks_sum *s, const ks_axis *axes, int naxes, int with_loo, ks_sum *to) {
     for (size_t k = 0; k < s->count; k++) {
@@ -232,7 +235,7 @@ static void set_weights(work *w, ks_sum *s, const ks_axis *axes, int naxes, int 
 
 /* ---- all ---- */
 
-/* Drops terms whose weights cancel but for rounding. */
+/* Drops terms whose weights cancel up to rounding. */
 static void drop_zeros(work *w, ks_sum *s, double most) {
     ks_sum kept = KS_SUM;
     for (size_t k = 0; k < s->count; k++) {
@@ -270,7 +273,10 @@ static void tie(const ks_axis *axes, int x, ks_net *net, int v) {
     net->link[net->links++] = (ks_link){(uint8_t)axes[group].member, (uint8_t)v, net->n++};
 }
 
-/* Ties each index of axis x to a group, in all terms as many. Returns 0, or the entries of too big a graph */
+/*
+ * Ties each index of axis x to a group, in every term. Returns 0, or the entries of a graph that is too
+ * large.
+ */
 static int tie_all(work *w, const ks_sum *s, ks_axis *axes, int x, ks_sum *to) {
     int most = 0;
     for (size_t k = 0; k < s->count; k++) {

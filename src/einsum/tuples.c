@@ -1,6 +1,7 @@
 /*
- * e_r of all sizes but one is sum_k e_k(sizes before it) e_(r-k)(sizes after it): sums of positive numbers,
- * where dividing one size out of e_r would subtract.
+ * Counts tuples of rows from different groups without cancellation. For all sizes but one, e_r is sum_k
+ * e_k(sizes before it) e_(r-k)(sizes after it): a sum of positive numbers. Dividing one size out of e_r would
+ * subtract.
  */
 #include "einsum/tuples.h"
 
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* e_0 ... e_r with one more group */
+/* Updates e_0 ... e_r for one more group. */
 static void add_group(double *e, int r, const size_t *first) {
     const double size = (double)(first[1] - first[0]);
     for (int k = r; k > 0; k--) e[k] += size * e[k - 1];

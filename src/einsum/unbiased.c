@@ -1,6 +1,7 @@
 /*
- * kspec_unbiased(): text, names, the expansion into graphs whose indices are free (sum.h), the plan that
- * computes them (engine/plan.h), and the estimates without each index, from which the error bar comes.
+ * kspec_unbiased(): unbiased estimates of an expression, with error bars. It parses the text, resolves the
+ * names, expands the expression into graphs whose indices are free (sum.h), plans their computation
+ * (engine/plan.h), and computes the estimates without each index, which give the error bar.
  */
 #include "base/clock.h"
 #include "base/doubt.h"
@@ -22,12 +23,12 @@
 #include <string.h>
 
 enum { SPLITS = 8, EXPLAIN_LINES = 400 };
-/* as for exact (moments/moments.c): each graph is a sum of products of its own, and loses a few bits */
+/* as for exact (moments/moments.c): each graph is a separate sum of products and loses a few bits */
 static const double ROUNDING = 16;
 
-/* states that the search for all graphs may look at; for one of them at most and at least */
+/* the states that the search visits: for all graphs, and for one graph at most and at least */
 enum { STATES = 20000, STATES_MOST = 300, STATES_LEAST = 5 };
-/* multiply-adds of slices, at most: about an hour of one core */
+/* the most multiply-adds of slices: about an hour on one core */
 static const double SLICES_MOST = 1e14;
 
 /* An expression of the call */
@@ -35,9 +36,9 @@ typedef struct {
     ks_sum sum;
     /* the result is in units of 2^exponent */
     int exponent;
-    /* of each group, the tuples of all rows over those without it */
+    /* by group: the tuples of all rows over the tuples without this group */
     double *ratio;
-    /* so far, the value and the sum of |terms|; by axis, the estimates without each index, or NULL */
+    /* so far: the value and the sum of |terms|; by axis: the estimates without each index, or NULL */
     double value, abs, *without[KS_AXES];
     kspec_unbiased_result *result;
 } part;
@@ -65,7 +66,7 @@ typedef struct {
     double planning;
 } job;
 
-/* ---- what was given ---- */
+/* ---- input ---- */
 
 static kspec_status check_operands(job *j, kspec_error *err) {
     if (!j->count || j->count > KS_GIVEN)
@@ -92,7 +93,10 @@ static kspec_status check_operands(job *j, kspec_error *err) {
 
 /* ---- the plan ---- */
 
-/* Coefficients in units of the scaled data, whose entries are near 1: times 2^(sum of exponents - theirs) */
+/*
+ * Converts coefficients to units of the scaled data, whose entries are near 1: times 2^(sum of exponents -
+ * theirs).
+ */
 static void scale(job *j) {
     int unit[2 * KS_FORMULA_TERMS] = {0};
     for (int p = 0; p < j->text.parts; p++) j->part[p].exponent = INT32_MIN;
@@ -136,7 +140,7 @@ static kspec_status fail_short(const job *j, ks_sum_shortage s, kspec_error *err
                            centred ? " where they are centred" : "", a->size);
 }
 
-/* Each distinct row of a product has an entry more, which says in which group it is. */
+/* Reports too many entries: each distinct row of a product needs one more entry, which states its group. */
 static kspec_status fail_groups(const job *j, int entries, kspec_error *err) {
     const int rows = j->names.grouped;
     return ks_formula_fail(
@@ -147,7 +151,7 @@ static kspec_status fail_groups(const job *j, int entries, kspec_error *err) {
         entries, KS_NET_LINKS);
 }
 
-/* The indices that cannot be summed over one after the other, by their axes */
+/* Reports the indices that cannot be summed over one after the other, by their axes. */
 static kspec_status fail_stuck(const job *j, size_t graph, kspec_error *err) {
     const ks_net *g = ks_nets_at(&j->nets, j->graph[graph]);
     char list[200] = "";
@@ -189,7 +193,7 @@ static kspec_status expand(job *j, kspec_error *err) {
     return st;
 }
 
-/* Does leaving one index out leave enough of each axis? Otherwise its weights are not finite. */
+/* Does each axis keep enough indices if one is left out? Otherwise its weights are not finite. */
 static int can_leave_out(const job *j) {
     int sampled = 0;
     for (int x = 0; x < j->names.axes; x++) sampled |= !ks_axis_free(&j->names.axis[x]);
@@ -204,7 +208,7 @@ static int can_leave_out(const job *j) {
     return sampled;
 }
 
-/* The plan of all graphs, and slices where one cannot be done so */
+/* Plans all graphs, and slices for the graphs that need them. */
 static kspec_status plan_graphs(job *j, kspec_error *err) {
     const ks_names *n = &j->names;
     const size_t share = STATES / (j->graphs + 1);
@@ -251,7 +255,7 @@ static kspec_status make_plan(job *j, kspec_error *err) {
 
 /* ---- values ---- */
 
-/* The product of a term's graphs but for number `but`; KS_NET_LINKS: of all */
+/* The product of a term's graphs except number `but`; KS_NET_LINKS: all of them */
 static double product(const job *j, const ks_sum_term *t, const double *graph, int but) {
     double x = 1;
     for (int p = 0; p < KS_NET_LINKS && t->part[p]; p++)
@@ -259,7 +263,7 @@ static double product(const job *j, const ks_sum_term *t, const double *graph, i
     return x;
 }
 
-/* sum of weight[which] times products; abs: of absolute values */
+/* sum of weight[which] times products; abs: the sum of absolute values */
 static double total(const job *j, const ks_sum *of, const double *graph, int which, double *abs) {
     double sum = 0, all = 0;
     for (size_t k = 0; k < of->count; k++) {
@@ -270,7 +274,10 @@ static double total(const job *j, const ks_sum *of, const double *graph, int whi
     return sum;
 }
 
-/* What each graph's value counts; in a dry execution, which has no values, whether it does */
+/*
+ * Sets the weight of each graph's value in the estimate. A dry execution has no values and only notes whether
+ * a graph counts.
+ */
 static void set_seed(const job *j, const ks_sum *of, ks_exec_state *e, int which) {
     memset(e->seed, 0, j->graphs * sizeof *e->seed);
     for (size_t k = 0; k < of->count; k++) {
@@ -280,7 +287,7 @@ static void set_seed(const job *j, const ks_sum *of, ks_exec_state *e, int which
     }
 }
 
-/* Are the weights without an index of axis x those of the value times one factor? Then *factor is it. */
+/* Do the weights without an index of axis x equal the value's weights times one factor? Then sets *factor. */
 static int proportional(const ks_sum *of, int x, double *factor) {
     *factor = 0;
     for (size_t k = 0; k < of->count; k++) {
@@ -299,8 +306,9 @@ static void backward(job *j, const ks_sum *of, ks_exec_state *e, int which, doub
 }
 
 /*
- * Adds the estimates without each index to without[axis]. Axes whose weights are those of the value but for a
- * factor share one backward pass; without an index of axis x: less - through, both with its weights.
+ * Adds the estimates without each index to without[axis]. Axes whose weights differ from the value's weights
+ * by one factor only share a backward pass. Without an index of axis x, the estimate is less - through, each
+ * with its weights.
  */
 static void leave_out(job *j, part *p, ks_exec_state *e) {
     double *together[KS_AXES] = {NULL}, factor[KS_AXES];
@@ -327,7 +335,7 @@ static void leave_out(job *j, part *p, ks_exec_state *e) {
     }
 }
 
-/* *forward: the matrix products without leaving out */
+/* Executes the plan; *forward receives the matrix products of the forward pass. */
 static kspec_status execute(job *j, ks_exec_state *e, size_t *forward) {
     e->plan = &j->plan;
     e->run = &j->run;
@@ -356,7 +364,7 @@ static kspec_status make_axes(const job *j, part *p, kspec_error *err) {
     r->axis_count = (size_t)(j->names.axes - (j->names.groups > 0));
     r->axes = ks_arena_list(own, r->axis_count, sizeof **r->axes);
     for (int x = 0; x < (int)r->axis_count && r->axes; x++) {
-        /* rows in groups are left out by group */
+        /* rows that come in groups are left out group by group */
         const int of = j->names.axis[x].groups ? j->names.groups : x;
         const ks_axis *a = &j->names.axis[x], *left = &j->names.axis[of];
         char *name = ks_arena_alloc(own, 2, KS_AXIS_LABEL), *sides = name ? name + KS_AXIS_LABEL : NULL;
@@ -375,7 +383,7 @@ static kspec_status make_axes(const job *j, part *p, kspec_error *err) {
     return own->failed ? ks_nomem(err, "the result", own->failed) : KSPEC_OK;
 }
 
-/* That of one product, by which the interval has its scale: the most indices of an axis; 0 of a sum */
+/* The order of one product, which sets the scale of the interval: the most indices on an axis; 0 for a sum */
 static int order_of(const job *j, int number) {
     int order = 0, terms = 0;
     const ks_net *net = NULL;
@@ -429,7 +437,7 @@ static kspec_status add_doubts(kspec_unbiased_result *r, kspec_error *err) {
 
 /* ---- the call ---- */
 
-/* The result as far as it is known before anything is computed */
+/* Fills the parts of the result that are known before any computation. */
 static kspec_status begin(job *j, part *p, kspec_error *err) {
     kspec_unbiased_result *r = p->result = ks_result_new(sizeof *r);
     if (!r) return ks_nomem(err, "the result", sizeof *r);
@@ -446,7 +454,7 @@ static kspec_status begin(job *j, part *p, kspec_error *err) {
     return r->plan ? KSPEC_OK : ks_nomem(err, "the plan", ks_result_arena(r)->failed);
 }
 
-/* The data and what is held beside them, on the GPU; or moved there and back as needed */
+/* Decides whether the data and the other matrices stay on the GPU, or move there and back as needed. */
 static kspec_status fit(const job *j, ks_placement *placement, size_t bytes, kspec_error *err) {
     for (int k = 0; k < j->plan.sources; k++) {
         const uint8_t *axis = j->plan.source[k].axis;

@@ -1,4 +1,4 @@
-/* kspec_unbiased() of several expressions, for the rooms above. */
+/* kspec_unbiased() for several expressions in one call, for use within the library. */
 #pragma once
 
 #include "kspec/unbiased.h"
@@ -6,8 +6,8 @@
 enum { KS_UNBIASED_PARTS = 2 };
 
 /*
- * As many expressions as `parts`, with ; between them, in one call: they share their plan, and what all of
- * them need is computed once. out[p], which is NULL before: the result of each.
+ * Computes `parts` expressions, separated by ";". They share a plan, so graphs that several of them need are
+ * computed once. out[p], NULL before the call, receives the result of expression p.
  */
 kspec_status ks_unbiased(const char *expressions, int parts, const kspec_operand *operands, size_t count,
                          const kspec_unbiased_opts *opts, kspec_unbiased_result **out, kspec_error *err);

@@ -1,11 +1,13 @@
 /*
- * The rows of a cycle differ, and so do its columns: from order 2 on it goes through an entry once or not at
- * all. So the sum S over cycles is linear in each entry v, although the graphs that exact makes it of have
- * terms in v^2n, which cancel, and leave their rounding. With that one entry times s,
- *     S(s) = S(0) + s D,    so    S(1) = (1 - 1/s) S(0) + (1/s) S(s),
- * and s is chosen so that s v is no larger than the rest: the rounding of either sum is that of the others,
- * times 1/s rather than s^-2n. A cycle goes through two entries of a row or a column, or none: there, and at
- * order 1, s^2 takes the place of s. The estimates without a row or a column are such sums, too.
+ * Protects `exact` from one entry, row or column that is far larger than the others.
+ *
+ * The rows of a cycle differ, and so do its columns: from order 2 on a cycle uses an entry once or not at
+ * all. So the sum S over cycles is linear in each entry v. But the graphs of exact have terms in v^2n, which
+ * cancel and leave their rounding. With that one entry times s,
+ *     S(s) = S(0) + s D,    so    S(1) = (1 - 1/s) S(0) + (1/s) S(s).
+ * We choose s so that s v is no larger than the other entries. Then either sum has the rounding of the other
+ * entries, times 1/s rather than s^-2n. A cycle uses two entries of a row or column, or none. So for rows and
+ * columns, and at order 1, s^2 replaces s. The estimates without a row or a column are sums of the same form.
  */
 #include "exact/apart.h"
 
@@ -16,14 +18,14 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- what stands out ---- */
+/* ---- the largest entry, row and column ---- */
 
 static double square_at(const ks_pair *p, size_t i, size_t a) {
     double x = p->A[i * p->Q + a], y = p->B[i * p->Q + a];
-    return x * x > y * y ? x * x : y * y; /* finite: fmax() would be a call for each entry */
+    return x * x > y * y ? x * x : y * y; /* entries are finite; fmax() would cost a call per entry */
 }
 
-/* The two largest sums of squares, and where the first is */
+/* The two largest sums of squares, and the place of the largest */
 typedef struct {
     double first, second;
     size_t at;
@@ -50,7 +52,7 @@ static kspec_status row_sums(void *ctx, size_t chunk, const ks_worker *worker) {
     const sums_job *j = ctx;
     const ks_pair *p = j->p;
     for (size_t i = chunk * ROWS, end = end_of(i, ROWS, p->P); i < end; i++) {
-        double sum[4] = {0}; /* which need not wait for each other */
+        double sum[4] = {0}; /* four sums that need not wait for each other */
         for (size_t a = 0; a < p->Q; a++) sum[a % 4] += square_at(p, i, a);
         j->sums[i] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
     }
@@ -78,7 +80,7 @@ static two largest(const double *sums, size_t count) {
 static kspec_status both_sums(const ks_run *run, const ks_pair *p, double *rows, double *cols,
                               kspec_error *err) {
     const ks_share row = {rows, sizeof *rows, p->P, ROWS}, col = {cols, sizeof *cols, p->Q, COLS};
-    const int little = (double)p->P * (double)p->Q < 1e6; /* takes less time than a message */
+    const int little = (double)p->P * (double)p->Q < 1e6; /* faster than sending a message */
     const ks_run alone = ks_run_alone(run), quiet = ks_run_part(little ? &alone : run, 0, 0);
     const ks_run r = ks_tile_threads(&quiet, 4.0 * (double)p->P * (double)p->Q);
     sums_job j = {p, rows};
@@ -87,7 +89,7 @@ static kspec_status both_sums(const ks_run *run, const ks_pair *p, double *rows,
     return st ? st : ks_team_for(&r, "columns", (p->Q + COLS - 1) / COLS, col_sums, &j, &col, 1, err);
 }
 
-/* The larger of a row and a column, but for the entry where they meet */
+/* The larger sum of squares of a row and a column, both without their common entry */
 static double beside(const ks_pair *p, size_t row, size_t col) {
     double in_row = 0, in_col = 0;
     for (size_t a = 0; a < p->Q; a++) in_row += a == col ? 0 : square_at(p, row, a);
@@ -95,7 +97,10 @@ static double beside(const ks_pair *p, size_t row, size_t col) {
     return fmax(in_row, in_col);
 }
 
-/* Keeps it where it stands out further, and what is made in units of the rest does not underflow */
+/*
+ * Keeps `a` if it exceeds the rest by more than the best so far, and if its terms do not underflow in units
+ * of the rest.
+ */
 static void prefer(ks_apart *best, ks_apart a, int nmax, double large, double rest) {
     if (!(rest > 0)) return;
     a.unit = ilogb(rest) / 2;
@@ -124,9 +129,9 @@ kspec_status ks_apart_find(const ks_run *run, const ks_exact_plan *e, const ks_p
     return st;
 }
 
-/* ---- taken apart ---- */
+/* ---- the two sums ---- */
 
-/* to = A or B in units of the rest, with what stands out times s */
+/* to = A or B in units of the rest, with the large part times s */
 static void rescale(double *to, const double *from, const ks_pair *p, const ks_apart *a, double s) {
     for (size_t k = 0; k < p->P * p->Q; k++) to[k] = ldexp(from[k], -a->unit);
     for (size_t i = a->row; i < a->row + a->rows; i++)

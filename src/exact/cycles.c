@@ -31,7 +31,7 @@ static int list_graphs(ks_cycles *c, const size_t size[2]) {
     return c->graphs != NULL;
 }
 
-/* As many links as a graph has edges; a vertex stands for a position for every two ends of edges at it. */
+/* Adds as many links as a graph has edges. A vertex stands for one position per two ends of edges at it. */
 static void add_links(ks_net *net, int count, int matrix, int u, int v) {
     for (int k = 0; k < count; k++)
         net->link[net->links++] = (ks_link){(uint8_t)matrix, (uint8_t)u, (uint8_t)v};

@@ -1,6 +1,6 @@
 /*
- * What `exact` plans: cycles with some positions identified are small graphs with weights, those of all
- * orders together (graph.c; terms.c where they are centred or from a finite population).
+ * Turns the cycles of `exact` into small weighted graphs and plans them for all orders together. A graph is a
+ * cycle with some positions identified (graph.c; terms.c if centred or from a finite population).
  */
 #pragma once
 
@@ -8,25 +8,22 @@
 #include "kspec/moments.h"
 
 enum {
-    /* the highest order; from 6 on, too many graphs are hard */
+    /* the highest order; from order 6 on, too many graphs are hard */
     KS_EXACT_NMAX = 5
 };
 
-/* What kind of data the graphs are for. */
+/* The form of the data */
 typedef struct {
-    /* One side is complete: its vertices are summed beforehand, and edges are entries of a Gram matrix. */
+    /* 1: one side is complete. Its vertices are summed beforehand, and edges are entries of a Gram matrix. */
     int one_sided;
-    /* A and B differ (one-sided: the Gram matrix is not symmetric). */
+    /* 1: A and B differ (one-sided: the Gram matrix is not symmetric) */
     int two_trials;
     /*
-     * Centred, or from a finite population (two-sided): graphs have weights of their own, for the estimate
-     * and for leave-one-out estimates. The fields below are for weighted forms alone.
+     * 1: centred, or from a finite population (two-sided). The graphs then have separate weights for the
+     * estimate and for the leave-one-out estimates. The fields below are for weighted forms alone.
      */
     int weighted;
-    /*
-     * by side: whether it is centred, the size of its population or INFINITY, whether its indices are left
-     * out
-     */
+    /* by side: is it centred; the size of its population, or INFINITY; are its indices left out */
     int split[2];
     double population[2];
     int pinned[2];
@@ -40,12 +37,12 @@ typedef struct {
  */
 typedef struct {
     int n, rows, cols;
-    /* sum of mu(pi) mu(sigma) over the partitions that give this graph; weighted: see terms.c */
+    /* sum of mu(pi) mu(sigma) over the partitions with this graph; weighted: see terms.c */
     double weight;
     /*
-     * Weighted: what the graph's value counts in the estimates without one row and without one column, and
-     * its value with the vertex `root` fixed to the index that is left out, which is taken away. Rows come
-     * first; -1: no vertex is fixed.
+     * Weighted. less: the weight of the graph's value in the estimates without one row and without one
+     * column. pin: the weight of its value with the vertex `root` fixed to the omitted index, which is
+     * subtracted. Rows come first; -1: no vertex is fixed.
      */
     double less[2], pin;
     int root;
@@ -54,12 +51,12 @@ typedef struct {
     } m[KS_EXACT_NMAX][KS_EXACT_NMAX];
 } ks_graph;
 
-/* Writes the different graphs of order n to out (room for KS_GRAPHS_MAX) and returns how many there are. */
+/* Writes the different graphs of order n to out (room for KS_GRAPHS_MAX) and returns their number. */
 enum { KS_GRAPHS_MAX = 300 }; /* the most of any one order: 292 (two trials, n = 5) */
 size_t ks_graphs(ks_exact_form form, int n, ks_graph *out);
 
 /*
- * The graphs of all orders and their plan. Source 0 is A, and 1 is B where it differs; one-sided: source 0 is
+ * The graphs of all orders and their plan. Source 0 is A; source 1 is B if B differs. One-sided: source 0 is
  * the Gram matrix.
  */
 typedef struct {
@@ -69,13 +66,13 @@ typedef struct {
     ks_graph *graphs;
     ks_plan plan;
     ks_arena arena;
-    /* that it holds, and that it took to make it */
+    /* bytes that it holds, and bytes that making it took */
     size_t bytes, bytes_making;
 } ks_cycles;
 
 /*
- * rows, cols: the sizes of both sides (one-sided: rows alone counts). At nmax = 5 this takes 1 to 4 ms, below
- * much less.
+ * Makes the graphs and the plan. rows, cols: the sizes of both sides (one-sided: only rows counts). At nmax =
+ * 5 this takes 1 to 4 ms; lower orders take much less.
  */
 kspec_status ks_cycles_make(ks_cycles *c, ks_exact_form form, size_t rows, size_t cols, int nmax,
                             kspec_error *err);

@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * The Gram matrix G (N x N) of the sampled side, of which the edges are entries when the other side is
- * complete. Rows sampled: G[i_l, i_(l+1)] = sum_a A[i_l,a] B[i_(l+1),a] / Q. Columns sampled: G[a_l, a_(l+1)]
- * = sum_i B[i,a_l] A[i,a_(l+1)] / P.
+ * Computes the Gram matrix G (N x N) of the sampled side; when the other side is complete, the edges are
+ * entries of G. Rows sampled: G[i_l, i_(l+1)] = sum_a A[i_l,a] B[i_(l+1),a] / Q. Columns sampled: G[a_l,
+ * a_(l+1)] = sum_i B[i,a_l] A[i,a_(l+1)] / P.
  */
 static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, const ks_mat *A, const ks_mat *B,
                  ks_mat *G) {
@@ -41,16 +41,16 @@ static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, const ks_m
 }
 
 /*
- * What is computed: for each order, the sum over distinct cycles, and the sum of |terms|. Where they are
- * wanted, through[side][(n-1)*size + i] is the sum over distinct cycles through i. Of weighted cycles S is
- * the estimate, and the one without i is less[side][n-1] - through[side][(n-1)*size + i].
+ * The results for each order: the sum over distinct cycles, and the sum of |terms|. On request,
+ * through[side][(n-1)*size + i] is the sum over distinct cycles through i. For weighted cycles S is the
+ * estimate, and the estimate without i is less[side][n-1] - through[side][(n-1)*size + i].
  */
 typedef struct {
     const ks_cycles *cycles;
     double S[KS_EXACT_NMAX], abs_S[KS_EXACT_NMAX], less[2][KS_EXACT_NMAX], *through[2];
 } sums;
 
-/* Of weighted cycles: d[i] is the graph's value with its last vertex fixed to i. */
+/* Weighted cycles: d[i] is the graph's value with its last vertex fixed to i. */
 static void fix_root(void *ctx, uint32_t graph, int side, double value, const double *d) {
     sums *s = ctx;
     const ks_graph *g = &s->cycles->graphs[graph];
@@ -60,7 +60,7 @@ static void fix_root(void *ctx, uint32_t graph, int side, double value, const do
     for (size_t i = 0; i < size && g->pin != 0; i++) through[i] += g->pin * d[i];
 }
 
-/* Once per order n, with the graphs' weights */
+/* Runs the backward pass once per order n, with the graphs' weights. */
 static void backward(ks_exec_state *x, const sums *s) {
     const ks_cycles *c = s->cycles;
     double *through[KS_AXES] = {NULL};
@@ -72,7 +72,7 @@ static void backward(ks_exec_state *x, const sums *s) {
     }
 }
 
-/* One execution of the plan; with_loo: also the sums over the cycles through each index */
+/* Executes the plan once; with_loo: also computes the sums over the cycles through each index. */
 static kspec_status execute(ks_exec_state *x, sums *out, const ks_pair *p, kspec_sampled s, int with_loo) {
     const ks_cycles *c = out->cycles;
     const int gram_wanted = s != KSPEC_SAMPLED_BOTH;
@@ -106,7 +106,7 @@ static kspec_status execute(ks_exec_state *x, sums *out, const ks_pair *p, kspec
     return x->status;
 }
 
-/* ---- what is asked for ---- */
+/* ---- results ---- */
 
 int ks_exact_weighted(const ks_exact_plan *e) {
     return ks_centred(e->center) || e->population[KS_ROW] > 0 || e->population[KS_COL] > 0;
@@ -193,14 +193,17 @@ void ks_exact_share(ks_exact_plan *e, kspec_team *team, int threads) {
     e->work[0] = e->work[1] = 0;
 }
 
-/* The sums over the cycles through each row and column, beside what is held by the execution */
+/*
+ * The bytes for the sums over the cycles through each row and column, in addition to the execution's own
+ * memory
+ */
 static size_t through_bytes(const ks_exact_plan *e, int nmax, int with_loo) {
     return with_loo ? ks_size((size_t)nmax, ks_size(e->P + e->Q + 16, sizeof(double))) : 0;
 }
 
 kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *work, size_t *bytes,
                            kspec_error *err) {
-    static const double one, other; /* stand for the trials: their entries are not looked at */
+    static const double one, other; /* placeholders for the trials: a dry run never reads their entries */
     int k = with_loo != 0;
     kspec_status st = make_plan(e, nmax, k, err);
     if (!st && !e->work[k]) {
@@ -223,13 +226,16 @@ static double falling(size_t N, int n) { /* (N)_n = N (N-1) ... (N-n+1) */
     return f;
 }
 
-/* The estimates without each of the N indices of a sampled side, `other` the factor of the other side. */
+/*
+ * Computes the estimates without each of the N indices of a sampled side; `other` is the factor of the other
+ * side.
+ */
 static void leave_one_out(size_t N, int n, double S, double other, const double *through, double *out) {
     double cycles = falling(N - 1, n) * other;
     for (size_t i = 0; i < N; i++) out[i] = N > (size_t)n ? (S - through[i]) / cycles : NAN;
 }
 
-/* The estimates without each index of a side, of a weighted plan */
+/* Computes the estimates of a weighted plan without each index of a side. */
 static void weighted_less(const ks_exact_plan *e, int side, int n, double m, double less,
                           const double *through, double *out) {
     size_t N = side_size(e, side);
@@ -275,7 +281,7 @@ kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *
         if (abs_terms) abs_terms[n - 1] = got.abs_S[n - 1] / (rows * cols);
         if (!out->rows) continue;
         double *row = out->rows + (size_t)(n - 1) * p->P, *col = out->cols + (size_t)(n - 1) * p->Q;
-        /* the one side of a one-sided plan counts as its rows */
+        /* a one-sided plan stores its only side as the rows */
         const double *r = got.through[0] + (size_t)(n - 1) * size[0];
         const double *c = s == KSPEC_SAMPLED_COLS ? r : got.through[1] + (size_t)(n - 1) * size[1];
         for (size_t i = 0; i < p->P; i++) row[i] = m;

@@ -1,9 +1,11 @@
 /*
+ * Lists the graphs of the plain `exact` estimator and their weights.
+ *
  * By Moebius inversion on set partitions, the sum over cycles with distinct rows and distinct columns is
  *     S = sum over (pi, sigma) of mu(pi) mu(sigma) C(pi, sigma),  mu(pi) = prod over blocks (-1)^(k-1) (k-1)!
- * with pi a partition of the n row positions, sigma one of the n column positions, and C the sum of the
- * cycle's value with the positions in one block set equal and all else free. C depends only on the graph, up
- * to renaming of vertices.
+ * Here pi is a partition of the n row positions, and sigma is a partition of the n column positions. C is the
+ * sum of the cycle's value in which the positions of one block are equal and all else is free. C depends only
+ * on the graph, up to the names of its vertices.
  */
 #include "exact/cycles.h"
 
@@ -17,11 +19,11 @@ typedef struct {
     double mu;
 } partition;
 
-/* of 5 positions: the Bell number */
+/* the number of partitions of 5 positions (a Bell number) */
 enum { PARTITIONS = 52 };
 
 static int partitions(int n, partition *out) {
-    int count = 0, block[N] = {0}, top[N + 1] = {0}; /* top[l]: blocks used before position l */
+    int count = 0, block[N] = {0}, top[N + 1] = {0}; /* top[l]: the blocks used before position l */
     for (int l = 0;;) {
         if (l == n) {
             partition *p = &out[count++];
@@ -34,7 +36,7 @@ static int partitions(int n, partition *out) {
                 if (size[block[k]]) p->mu *= -size[block[k]];
                 size[block[k]]++;
             }
-            while (l > 0 && block[l - 1] == top[l - 1]) l--; /* those that already opened a new block */
+            while (l > 0 && block[l - 1] == top[l - 1]) l--; /* these already opened a block */
             if (l == 0) return count;
             block[--l]++;
         } else {
@@ -58,7 +60,7 @@ static int next_permutation(int n, int *p) {
     return 1;
 }
 
-/* ---- canonical names: over all renamings, the largest list of the multiplicities ---- */
+/* ---- canonical names: the largest list of multiplicities over all renamings ---- */
 
 typedef struct {
     uint64_t word[N];
@@ -73,8 +75,9 @@ static void sort_descending(int n, uint64_t *w) {
 }
 
 /*
- * Two-sided: a word per column, a byte per row; rows are permuted, columns then sorted. Rows whose edges tell
- * them apart whatever the columns are called need no permuting: only orders of decreasing `key` count.
+ * Two-sided: a word per column, a byte per row. The search permutes the rows and then sorts the columns. It
+ * skips rows that their edges distinguish under every naming of the columns: only orders of decreasing `key`
+ * count.
  */
 static name two_sided_name(const ks_graph *g) {
     name best = {{0}};
@@ -93,14 +96,14 @@ static name two_sided_name(const ks_graph *g) {
             for (int u = 0; u < g->rows; u++)
                 x.word[v] = x.word[v] << 8 | (uint64_t)(g->m[p[u]][v].a << 4 | g->m[p[u]][v].b);
         sort_descending(g->cols, x.word);
-        if (memcmp(&x, &best, sizeof x) > 0) best = x; /* any fixed order will do */
+        if (memcmp(&x, &best, sizeof x) > 0) best = x; /* any fixed order serves */
     } while (next_permutation(g->rows, p));
     return best;
 }
 
 /*
- * One-sided: a word per vertex, a byte per other vertex: the edges away from it and, where they differ,
- * towards it.
+ * One-sided: a word per vertex, a byte per other vertex. A byte counts the edges away from the vertex and, in
+ * a directed graph, those towards it.
  */
 static name one_sided_name(const ks_graph *g, int directed) {
     name best = {{0}};
@@ -144,14 +147,14 @@ static ks_graph identify(ks_exact_form form, int n, const partition *pi, const p
 /* ---- symmetries of the cycle ---- */
 
 /*
- * Read from another position, or backwards where B is A, a cycle is the same cycle: up to 2n pairs of
+ * A cycle stays the same if it is read from another position, or backwards if B is A. So up to 2n pairs of
  * partitions have one graph, and only the first of them needs a name. turned[0][r][i] is the number of
- * partition i with position l where l + r was, turned[1][r][i] with position l where r - l was. Column l lies
- * between the rows l and l + 1, so where rows go to r - l, columns go to r - 1 - l.
+ * partition i with position l moved to l + r; turned[1][r][i] has position l moved to r - l. Column l lies
+ * between the rows l and l + 1, so when rows go to r - l, columns go to r - 1 - l.
  */
 typedef uint8_t turned_partitions[2][N][PARTITIONS];
 
-static int code(int n, const int *block) { /* of a partition whose blocks are numbered as they appear */
+static int code(int n, const int *block) { /* of a partition with blocks in order of appearance */
     int c = 0;
     for (int l = 0; l < n; l++) c = c * N + block[l];
     return c;
@@ -179,7 +182,7 @@ typedef struct {
     name names[KS_GRAPHS_MAX];
 } listed;
 
-/* The place of the graph in the list, to which it is added if it is new. */
+/* The place of the graph in the list; adds the graph if it is new. */
 static size_t place(listed *list, ks_exact_form form, const ks_graph *g) {
     name x = form.one_sided ? one_sided_name(g, form.two_trials) : two_sided_name(g);
     size_t k = 0;

@@ -1,37 +1,42 @@
 /*
+ * Lists the graphs and weights of centred kernels and of finite populations.
+ *
  * A centred kernel puts at each of the n row positions of the cycle either one row or minus two independent
  * ones, so that
  *     m_c(n) = sum over B of (-1)^|B| E[cycle whose row positions in B are split in two];
- * where columns are centred, their positions are split likewise. A term has r = n + |B| row slots. Rows
- * sampled without replacement, P from a population of N, weigh the partition tau of the slots by
+ * centred columns split the column positions likewise. A term has r = n + |B| row slots. Rows sampled without
+ * replacement, P from a population of N, give the partition tau of the slots the weight
  *     w(tau) = sum over pi <= tau of mu(pi,tau) (N)_|pi| / (N^r (P)_|pi|),
- * which is mu(tau) / (P)_r for N infinite, and the estimate is the sum of (-1)^|B| w(tau) w(sigma) C(tau,
- * sigma) over all terms. Of a complete side, N = P, that is sum of mu(pi,tau) / N^r: no partition counts but
- * the one into single slots.
+ * which is mu(tau) / (P)_r for N infinite. The estimate is the sum of (-1)^|B| w(tau) w(sigma) C(tau, sigma)
+ * over all terms. On a complete side, N = P, the weight is sum of mu(pi,tau) / N^r: only the partition into
+ * single slots counts.
  *
  * The mean of every distinct-index sum behind pi is multilinear in weights of the rows. Without row i,
- * (P)_|pi| becomes (P-1)_|pi|, and C loses, for each block t of tau, its value with t fixed to i as many
- * times as t holds blocks of pi. These are sums over graphs with one vertex fixed. They are not the
- * derivative of the sums over graphs, since a half of a split position has one edge and a whole one two.
+ * (P)_|pi| becomes (P-1)_|pi|. For each block t of tau, C loses its value with t fixed to i as many times as
+ * t holds blocks of pi. These are sums over graphs with one vertex fixed. They are not the derivative of the
+ * sums over graphs, since a half of a split position has one edge and a whole position has two.
  *
- * The data come with the mean of every centred line removed, which changes no estimate. Then a half that is
- * alone in its block makes C zero, unless it is the vertex that is fixed.
+ * The caller removes the mean of every centred line from the data, which changes no estimate. Then a half
+ * that is alone in its block makes C zero, unless it is the fixed vertex.
  */
 #include "exact/terms.h"
 
 #include <math.h>
 #include <string.h>
 
-/* edges around the cycle, blocks of a partition that counts: a half alone, others with two ends at least */
+/*
+ * edges around the cycle; blocks of a partition that counts: one half alone, all others with two ends or more
+ */
 enum { N = KS_WEIGHTED_NMAX, EDGES = 2 * N, BLOCKS = N };
 
 /* ---- the weights of one side ---- */
 
 typedef struct {
-    /* how many blocks there are of each size, four bits each */
+    /* the number of blocks of each size, four bits each */
     uint32_t sizes;
     /*
-     * of the partition: for the estimate, for the estimates without one index, for a fixed block by its size
+     * the weight of the partition: for the estimate, for the estimates without one index, and for a fixed
+     * block by its size
      */
     double value, less, pin[EDGES + 1];
 } side_weights;
@@ -58,7 +63,7 @@ static polynomial times(const polynomial *x, const polynomial *y) {
     return z;
 }
 
-/* sum over p of coefficient[p] (N)_p / (N^r (P)_p); terms without enough indices are left out */
+/* sum over p of coefficient[p] (N)_p / (N^r (P)_p), without the terms that need more indices than P */
 static double with_population(const polynomial *x, int r, double population, double P) {
     double sum = 0, ratio = 1; /* (N)_p / (N^p (P)_p) */
     for (int p = 1; p <= r; p++) {
@@ -73,7 +78,7 @@ static double with_population(const polynomial *x, int r, double population, dou
 
 static side_weights weigh(uint32_t sizes, int r, double sign, double population, double P) {
     side_weights w = {.sizes = sizes, .value = sign * pow(population, -r)};
-    if (population <= P) return w; /* of single slots, and no index is left out */
+    if (population <= P) return w; /* only single slots count, and no index is left out */
     polynomial part[EDGES + 1], all = {{1}};
     for (int k = 1; k <= r; k++) {
         part[k] = splits_of(k);
@@ -96,21 +101,21 @@ static side_weights weigh(uint32_t sizes, int r, double sign, double population,
 /* ---- partitions of one side's slots ---- */
 
 /*
- * Position l of the rows has the edges 2l-1 and 2l (mod 2n), position l of the columns 2l and 2l+1; even
- * edges are of A, odd ones of B. block[e] is the block at the end of edge e, and an edge whose position is
- * not split shares it with its neighbour.
+ * Position l of the rows has the edges 2l-1 and 2l (mod 2n); position l of the columns has 2l and 2l+1. Even
+ * edges belong to A, odd ones to B. block[e] is the block at the end of edge e. An edge whose position is not
+ * split shares its block with its neighbour.
  */
 typedef struct {
     uint8_t block[EDGES], size[EDGES], blocks;
     /* which positions are split, a bit for each */
     uint8_t split;
-    /* the block that is a half alone, or -1 */
+    /* the block that consists of one half, or -1 */
     int8_t lone;
     uint16_t weights;
 } arrangement;
 
 typedef struct {
-    /* the side, and what it is a sample of */
+    /* the side, and the population that it is sampled from */
     int cols, n, lone;
     double population, P;
     /* the list, and the different weights of its entries */
@@ -119,7 +124,7 @@ typedef struct {
     side_weights *weights;
 } side;
 
-/* integer partitions of 4 ... 8: the most kinds of weights on one side */
+/* integer partitions of 4 ... 8: an upper bound on the kinds of weights on one side */
 enum { KINDS = 5 + 7 + 11 + 15 + 22 };
 
 static int weights_number(side *s, uint32_t sizes, int r) {
@@ -130,11 +135,11 @@ static int weights_number(side *s, uint32_t sizes, int r) {
     return (int)k;
 }
 
-/* Places the slots from number `slot` on in every way, in blocks numbered as they appear. */
+/* Places the slots from number `slot` on in every way, in blocks numbered in order of appearance. */
 static void arrange(side *s, int slots, const uint8_t (*ends)[2], const uint8_t *width, arrangement a,
                     int slot) {
     if (slot == slots) {
-        if (s->population <= s->P && a.blocks < slots) return; /* complete */
+        if (s->population <= s->P && a.blocks < slots) return; /* the side is complete */
         uint32_t sizes = 0;
         int degree[EDGES] = {0}, lone = 0;
         for (int e = 0; e < 2 * s->n; e++) degree[a.block[e]]++;
@@ -157,7 +162,7 @@ static void arrange(side *s, int slots, const uint8_t (*ends)[2], const uint8_t 
     }
 }
 
-/* Appends all partitions of the slots with these positions split. */
+/* Appends all partitions of the slots if these positions are split. */
 static void list_split(side *s, unsigned split) {
     uint8_t ends[EDGES][2], width[EDGES];
     int slots = 0, n = s->n;
@@ -177,8 +182,9 @@ static void list_split(side *s, unsigned split) {
 /* ---- symmetries of the cycle ---- */
 
 /*
- * Read from another position, or backwards where B is A, a cycle is the same cycle. Only the first of the
- * equal choices of split rows and column partition is gone through, `orbit` times: 0 for the others.
+ * A cycle stays the same if it is read from another position, or backwards if B is A. Of the equal choices of
+ * split rows and column partition, the list takes only the first and counts it `orbit` times. The others have
+ * orbit 0.
  */
 typedef struct {
     uint8_t code[2 * EDGES];
@@ -189,12 +195,12 @@ static choice moved(int n, unsigned split, const arrangement *col, int by, int b
     uint8_t as[EDGES] = {0}, blocks = 0;
     for (int e = 0; e < 2 * n; e++) {
         int from = (back ? 2 * n - 1 - e + 2 * by : e + 2 * by) % (2 * n);
-        /* edges at a split row position; the end of an edge there */
+        /* at a split row position: the end of an edge */
         c.code[e] = split >> (from + 1) / 2 % n & 1;
         uint8_t *b = &as[col->block[from]];
         if (!*b) *b = ++blocks;
         c.code[EDGES + e] = *b;
-        /* a column position that is split differs from one whose halves have one block */
+        /* a split column position differs from one whose halves have one block */
         c.code[EDGES + e] |= (uint8_t)((col->split >> from / 2 & 1) << 7);
     }
     return c;
@@ -213,19 +219,19 @@ static int orbit(int n, int two_trials, unsigned split, const arrangement *col) 
     return (two_trials ? 1 : 2) * n / same;
 }
 
-/* ---- graphs, known by the multiplicities of their edges ---- */
+/* ---- graphs, identified by the multiplicities of their edges ---- */
 
-/* word[v]: column v, a byte per row, a << 4 | b the edges of A and of B */
+/* word[v]: column v, a byte per row: a << 4 | b, with a edges of A and b edges of B */
 typedef struct {
     uint32_t word[BLOCKS];
-    /* 0, or 1 or 2 where the first row or the first column is fixed */
+    /* fixed: 1 or 2 if the first row or the first column is fixed, else 0 */
     uint8_t fixed, rows, cols;
 } name;
 
 typedef struct {
     name name;
     double value, less[2], pin[2 * BLOCKS];
-    /* among the graphs without fixed vertex */
+    /* the number among the graphs without a fixed vertex */
     int whole;
 } entry;
 
@@ -234,7 +240,7 @@ typedef struct {
     size_t count, room;
     uint32_t *slot;
     size_t slots;
-    /* more names came than there is room for: those share the entry behind the last */
+    /* 1: more names came than fit in the table; the surplus shares the entry after the last */
     int overfull;
 } entries;
 
@@ -245,7 +251,7 @@ static void entries_alloc(entries *t, size_t room, ks_arena *arena) {
     t->slot = ks_arena_zalloc(arena, t->slots, sizeof *t->slot);
 }
 
-/* The entry of this name, made if it is new. */
+/* The entry of this name; adds it if it is new. */
 static entry *entry_of(entries *t, const name *x) {
     uint64_t h = x->fixed;
     for (int v = 0; v < BLOCKS; v++) h = (h ^ x->word[v]) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
@@ -264,7 +270,7 @@ static entry *entry_of(entries *t, const name *x) {
 
 static int cell(const name *x, int u, int v) { return x->word[v] >> 8 * u & 255; }
 
-/* Tells rows apart, whatever they and the columns are called. */
+/* Computes keys that distinguish rows, independently of the names of rows and columns. */
 static void row_keys(const name *x, uint32_t *key) {
     memset(key, 0, BLOCKS * sizeof *key);
     for (int v = 0; v < x->cols; v++) {
@@ -278,7 +284,8 @@ static void row_keys(const name *x, uint32_t *key) {
 }
 
 /*
- * x with its rows in the order p and its columns from `from` on in decreasing order; q: where they come from
+ * x with its rows in the order p and its columns from `from` on in decreasing order; q receives where the
+ * columns come from.
  */
 static name renamed(const name *x, const int *p, int from, int *q) {
     name y = *x;
@@ -292,7 +299,10 @@ static name renamed(const name *x, const int *p, int from, int *q) {
     return y;
 }
 
-/* The name with rows in the order of their keys: the same for most renamings of a graph, and quick. */
+/*
+ * The name with rows in the order of their keys. It is quick to find, and the same for most renamings of a
+ * graph.
+ */
 static name sorted_name(const name *x, int *p, int *q) {
     uint32_t key[BLOCKS];
     row_keys(x, key);
@@ -322,9 +332,7 @@ static void best_order(const name *x, const uint32_t *key, int *p, int done, uns
         }
 }
 
-/*
- * The name that all renamings share which leave the fixed row (fixed: 1) or column (2) the first of its side.
- */
+/* The name shared by all renamings that keep the fixed row (fixed: 1) or column (2) the first of its side */
 static name full_name(const name *x, int fixed, int vertex) {
     name y = *x, best = {.rows = x->rows, .cols = x->cols, .fixed = (uint8_t)fixed};
     uint32_t key[BLOCKS];
@@ -347,9 +355,9 @@ typedef struct {
     entries sorted;
 } maker;
 
-/* The term of these partitions, `times` times. */
+/* Adds the term of these partitions, `times` times. */
 static void add_term(maker *m, const arrangement *row, const arrangement *col, double times) {
-    if (row->lone >= 0 && col->lone >= 0) return; /* only one vertex is fixed */
+    if (row->lone >= 0 && col->lone >= 0) return; /* only one vertex can be fixed */
     name x = {.rows = row->blocks, .cols = col->blocks};
     for (int e = 0; e < 2 * m->n; e++) {
         int of_b = m->form->two_trials && e % 2;
@@ -407,8 +415,8 @@ static ks_graph graph_of(const entry *e, int n) {
 }
 
 /*
- * Merges what has the same name, once without a fixed vertex, for the values, and once for every vertex. A
- * graph's value is the sum over its fixed vertex, so it is taken from one of the latter where there is one.
+ * Merges terms with the same name: once without a fixed vertex, for the values, and once for every vertex. A
+ * graph's value is the sum over its fixed vertex, so it comes from a graph with a fixed vertex if one exists.
  */
 static void merge(const maker *m, entries *whole, entries *fixed) {
     for (size_t k = 0; k < m->sorted.count; k++) {
@@ -442,7 +450,7 @@ static size_t graphs(int n, const entries *whole, const entries *fixed, ks_graph
 
 ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_t *count, ks_arena *arena,
                    size_t *room) {
-    /* the most that any order and form takes; SORTED, WHOLE and FIXED with a little room */
+    /* upper bounds over all orders and forms; SORTED, WHOLE and FIXED have a little room to spare */
     enum { ROWS = 2011, COLS = 5156, SORTED = 1200, WHOLE = 1100, FIXED = 2800 };
     maker m = {.form = form, .n = n};
     ks_arena own = {0};

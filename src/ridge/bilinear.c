@@ -1,4 +1,4 @@
-/* kspec_ridge_bilinear(): a^T Q b, predicted and over draws of the features. */
+/* kspec_ridge_bilinear(): bilinear forms a^T Q b, predicted and measured over draws of the features. */
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/result.h"
@@ -20,11 +20,11 @@ typedef struct {
     const double *lambda;
     double *a, *b;   /* n x forms */
     double *drawn;   /* draws x count x forms */
-    double *scratch; /* of each worker */
+    double *scratch; /* by worker */
     size_t scratch_size;
 } job;
 
-/* to[k] = a_k^T x_k for matrices of n x forms */
+/* to[k] = a_k^T x_k, for matrices of n x forms */
 static void products(const job *j, const double *x, double *to) {
     for (size_t k = 0; k < j->forms; k++) {
         to[k] = 0;
@@ -34,7 +34,7 @@ static void products(const job *j, const double *x, double *to) {
 
 /* ---- predicted ---- */
 
-/* In the eigenvectors of a single kernel Q is diagonal */
+/* In the eigenvectors of a single kernel Q is diagonal. */
 static kspec_status by_eigenvectors(const job *j, double lambda, double *x, double *to, kspec_error *err) {
     const ks_one *b = j->r->one;
     const size_t n = j->r->n, forms = j->forms;
@@ -53,7 +53,7 @@ static kspec_status by_eigenvectors(const job *j, double lambda, double *x, doub
     return KSPEC_OK;
 }
 
-/* Q itself, of several fixed points */
+/* Computes Q itself, for several fixed points. */
 static kspec_status resolvent(const job *j, const ks_run *run, double lambda, const double **Q,
                               kspec_error *err) {
     kspec_ridge *r = j->r;
@@ -122,7 +122,7 @@ static kspec_status draw_all(job *j, ks_run *run, ks_arena *a, kspec_error *err)
     return ks_team_for(run, "draws", j->draws, one_draw, j, &drawn, 1, err);
 }
 
-/* Mean and standard deviation over draws of each form at lambda number l */
+/* Computes the mean and standard deviation of each form over the draws, at lambda number l. */
 static void summarise(const job *j, size_t l, kspec_ridge_bilinear_point *p) {
     for (size_t k = 0; k < j->forms; k++) {
         double mean = 0, square = 0;

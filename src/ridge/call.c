@@ -10,7 +10,7 @@
 #include "ridge/device.h"
 #include "team/team.h"
 
-/* Multiply-adds of a point: so many resolvents, the kernel's own factor, and the errors on test rows */
+/* Multiply-adds of a call: the resolvents, the factor of the kernel, and the errors on test rows */
 static double work_of(const kspec_ridge *r) {
     enum { STEPS = 5 };
     const double n = (double)r->n, nt = (double)r->nt;
@@ -43,8 +43,8 @@ int ks_ridge_constant_target(const kspec_ridge *r) {
 }
 
 static kspec_status add_doubts(const kspec_ridge *r, kspec_ridge_result *result, kspec_error *err) {
-    enum { FAR = 4 };        /* exp(-d^2/2 sigma^2) is below 3e-4 there: rows do not see each other */
-    const double MOST = 0.9; /* of a sum of squares: the rest hardly shows */
+    enum { FAR = 4 };        /* exp(-d^2/2 sigma^2) is below 3e-4 at this distance: rows are unrelated */
+    const double MOST = 0.9; /* share of a sum of squares above which the rest hardly shows */
     const ks_doubts to = KS_DOUBTS(result);
     const double n = (double)r->n;
     if (result->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, result->device.why, 0);
@@ -97,7 +97,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         result->mean_train_mse = c->r->mean_train, result->mean_test_mse = c->r->mean_test;
         st = add_doubts(c->r, result, err);
     }
-    if (!st) { /* its draws end with this call */
+    if (!st) { /* the draws are part of this call */
         ks_team_within(c->r->o.team, 1);
         st = ks_ridge_check(c->r, result, err);
         ks_team_within(c->r->o.team, -1);

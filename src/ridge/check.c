@@ -1,4 +1,4 @@
-/* Real draws beside the predictions, where they are affordable. */
+/* Compares predictions with real draws of the features if the draws are affordable. */
 #include "base/doubt.h"
 #include "base/error.h"
 #include "base/result.h"
@@ -10,12 +10,12 @@
 #include <math.h>
 
 /*
- * The theory is that of n, p and N large. At n in the hundreds it is 10% and more off where lambda is far
+ * The theory holds for n, p and N large. At n in the hundreds it is off by 10% and more if lambda is far
  * below N/n, the mean eigenvalue of S S^T/n, and by up to 3% at a tenth of it (bench/ridge_band.py).
  */
 static const double SMALL = 0.1, FAR = 0.1;
 
-/* Multiply-adds that a second or so is enough for */
+/* Multiply-adds that take a second or so */
 static const double LITTLE = 1e10;
 
 static double mean_eigenvalue(const kspec_ridge *r, size_t N) {
@@ -28,16 +28,16 @@ static int small(const kspec_ridge *r, const kspec_ridge_point *p) {
     return p->lambda < SMALL * mean_eigenvalue(r, p->N);
 }
 
-/* ---- which numbers of features to draw ---- */
+/* ---- numbers of features to draw ---- */
 
 /* The points of one N */
 typedef struct {
     size_t N, count;
     double least;   /* the smallest lambda n/N */
-    double *lambda; /* `count`, in the order of the points */
+    double *lambda; /* `count` values, in the order of the points */
 } group;
 
-/* Of a draw for all values of lambda: each has a factorisation of its own, or all an eigendecomposition */
+/* The cost of a draw for all values of lambda: one factorisation each, or one eigendecomposition for all */
 static double cost_of(const kspec_ridge *r, const group *g) {
     const double d = fmin((double)(ks_activation_width(r->o.activation) * g->N), (double)r->n);
     return kspec_ridge_cost(r, g->N) + (fmin((double)g->count, 15) - 1) * d * d * d / 6;
@@ -67,7 +67,7 @@ static size_t make_groups(const kspec_ridge_result *result, group *groups, doubl
     return count;
 }
 
-/* The group whose least lambda n/N is the smallest of those not yet taken, which have count > 0 */
+/* The next group with the smallest lambda n/N; groups not yet taken have count > 0 */
 static group *next_group(group *groups, size_t count) {
     group *best = NULL;
     for (size_t g = 0; g < count; g++)
@@ -92,7 +92,10 @@ static kspec_status draw(kspec_ridge *r, const group *g, kspec_ridge_result *res
 
 static double distance(double predicted, double drawn) { return fabs(log(predicted / drawn)); }
 
-/* The point whose error of one kind is the farthest from its draws, if that is more than 10%; 1: there is */
+/*
+ * Finds the point whose error of one kind is farthest from its draws; returns 1 if it is off by more than
+ * 10%.
+ */
 static int doubt_kind(const kspec_ridge_result *result, ks_doubts to, int test) {
     const kspec_ridge_point *worst = NULL;
     double most = 0, points = 0;
@@ -124,7 +127,7 @@ static kspec_status add_doubts(const kspec_ridge *r, kspec_ridge_result *result,
         if (!p->measured) unchecked++, grave += small(r, p);
     }
     doubt_kind(result, to, 1);
-    if (doubt_kind(result, to, 0) && r->nt) ks_doubt_lower(to); /* the test error is what counts */
+    if (doubt_kind(result, to, 0) && r->nt) ks_doubt_lower(to); /* the test error decides */
     if (unchecked) ks_doubt(to, KSPEC_DOUBT_UNCHECKED, NULL, NULL, (double)unchecked, (double)grave);
     if (unchecked && !grave) ks_doubt_lower(to);
     return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;

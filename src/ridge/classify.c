@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The class of outputs x (m numbers) once the targets' means are added */
+/* The class of outputs x (m numbers) after adding the targets' means */
 static size_t class_of(const kspec_ridge *r, const double *x) {
     if (r->m == 1) return x[0] + r->target_means[0] > 0;
     size_t best = 0;
@@ -15,7 +15,7 @@ static size_t class_of(const kspec_ridge *r, const double *x) {
     return best;
 }
 
-/* L with L L^T = C, lower triangle; a pivot lost in rounding is 0 */
+/* L with L L^T = C, lower triangle; a pivot lost in rounding becomes 0 */
 static void factor(const double *C, size_t m, double *L) {
     memset(L, 0, m * m * sizeof *L);
     for (size_t j = 0; j < m; j++) {

@@ -23,7 +23,7 @@ static kspec_status check_pair(const kspec_matrix *x, const kspec_matrix *y, int
     return st;
 }
 
-/* test_fraction and test_noise each make a test set of the training rows. */
+/* test_fraction and test_noise each take a test set from the training rows. */
 static kspec_status check_test_set(const kspec_ridge_opts *o, const ks_ridge_data *d, kspec_error *err) {
     if (o->test_noise > 0 && d->xt)
         return ks_refuse(err, KSPEC_E_ARG, "test_noise", NULL,
@@ -36,7 +36,7 @@ static kspec_status check_test_set(const kspec_ridge_opts *o, const ks_ridge_dat
     return KSPEC_OK;
 }
 
-/* How many of all rows are for testing; each set needs one. */
+/* Computes how many of all rows are for testing; each set needs one. */
 static kspec_status split_sizes(kspec_ridge *r, size_t rows, kspec_error *err) {
     const double fraction = r->o.test_fraction;
     r->nt = (size_t)(fraction * (double)rows + 0.5);
@@ -74,7 +74,7 @@ kspec_status ks_ridge_check_data(kspec_ridge *r, const ks_ridge_data *d, kspec_e
 
 /* ---- which rows ---- */
 
-/* Rows list[0 ... count-1] of a matrix, or its first rows where there is no list */
+/* Copies rows list[0 ... count-1] of a matrix, or its first rows if list is NULL. */
 static kspec_status copy_rows(const kspec_matrix *m, const size_t *list, size_t count, const char *name,
                               double *to, kspec_error *err) {
     if (!list) return ks_matrix_copy(m, 0, count, name, to, err);
@@ -83,7 +83,7 @@ static kspec_status copy_rows(const kspec_matrix *m, const size_t *list, size_t 
     return st;
 }
 
-/* A random order of the rows of a set where not all are taken, else NULL */
+/* A random order of the rows if only some are taken, else NULL */
 static size_t *random_order(const kspec_ridge *r, size_t rows, size_t taken, size_t split, ks_arena *a) {
     size_t *order = taken < rows ? ks_arena_alloc(a, rows, sizeof *order) : NULL;
     if (order) ks_random_permutation(r->o.seed, ks_stream(KS_STREAM_RIDGE_ROWS, split), rows, order);
@@ -110,7 +110,7 @@ static kspec_status copy(kspec_ridge *r, const ks_ridge_data *d, kspec_error *er
 
 /* ---- centring and scaling ---- */
 
-/* (x - mean)/sd of column j of `rows` rows, by the mean and the deviation of the training rows */
+/* Replaces column j of `rows` rows by (x - mean)/sd, with the mean and deviation of the training rows. */
 static void standardize(kspec_ridge *r, size_t given_test) {
     const size_t n = r->n, p = r->p;
     for (size_t j = 0; j < p; j++) {
@@ -120,7 +120,7 @@ static void standardize(kspec_ridge *r, size_t given_test) {
             low = fmin(low, x), high = fmax(high, x), mean += x / (double)n;
         }
         for (size_t i = 0; i < n; i++) {
-            const double t = (r->X[i * p + j] - mean) / (high - low); /* its square cannot overflow */
+            const double t = (r->X[i * p + j] - mean) / (high - low); /* the square of t cannot overflow */
             square += t * t / (double)n;
         }
         const double sd = sqrt(square) * (high - low);
@@ -130,7 +130,7 @@ static void standardize(kspec_ridge *r, size_t given_test) {
     }
 }
 
-/* Does one column hold nearly all of the variance of three or more? Then it decides the distances alone. */
+/* Does one column hold nearly all of the variance of three or more? Then it alone decides the distances. */
 static void find_widest(kspec_ridge *r) {
     const size_t n = r->n, p = r->p;
     double total = 0;
@@ -144,7 +144,7 @@ static void find_widest(kspec_ridge *r) {
     r->widest_share = p < 3 || !(total > 0) ? 0 : r->widest_share / total;
 }
 
-/* Var y of each set, and the error of the training mean; subtracts that mean where it is asked for. */
+/* Computes Var y of each set and the error of the training mean; subtracts that mean on request. */
 static void center_targets(kspec_ridge *r) {
     const size_t m = r->m;
     r->target_mean = 0, r->mean_train = 0, r->mean_test = 0;
@@ -178,7 +178,7 @@ static double mean_square(double *const rows[2], const size_t size[2], size_t p)
     return square;
 }
 
-/* Jointly over the training and test rows: x - mean, then mean |x|^2 = 1 */
+/* Normalises training and test rows jointly: x - mean, then mean |x|^2 = 1. */
 static kspec_status normalise(kspec_ridge *r, kspec_error *err) {
     double *rows[2] = {r->X, r->Xt};
     size_t size[2] = {r->n, r->o.test_noise > 0 ? 0 : r->nt}, p = r->p;
@@ -192,7 +192,7 @@ static kspec_status normalise(kspec_ridge *r, kspec_error *err) {
     }
     double square = mean_square(rows, size, p);
     if (r->o.unit_length) {
-        if (!(square > 1e-28 * given && isfinite(square))) /* the rest is rounding */
+        if (!(square > 1e-28 * given && isfinite(square))) /* below, only rounding errors are left */
             return ks_fail(err, KSPEC_E_ARG, "rows whose mean |x|^2 is %g%s cannot be scaled to 1", given,
                            r->o.center ? ", and does not vary," : "");
         factor = 1 / sqrt(square);
@@ -216,7 +216,7 @@ kspec_status ks_ridge_divide_by_sigma(kspec_ridge *r, kspec_error *err) {
     if (st) return st;
     const ks_bandwidth median = {.median = 1};
     if (ks_bandwidth_sigma(&median, KSPEC_KERNEL_GAUSSIAN, &train, r->o.seed, &r->distance, NULL))
-        r->distance = 0; /* too few rows, or all the same */
+        r->distance = 0; /* too few rows, or all rows equal */
     double largest = 0;
     for (size_t k = 0; k < r->n * r->p; k++) largest = fmax(largest, fabs(r->X[k] /= r->sigma));
     for (size_t k = 0; k < r->nt * r->p; k++) largest = fmax(largest, fabs(r->Xt[k] /= r->sigma));

@@ -1,18 +1,18 @@
-/* The rows and targets of a prediction: checked, split, copied, centred and scaled. */
+/* Prepares the rows and targets of a prediction: checks, splits, copies, centres and scales them. */
 #pragma once
 
 #include "ridge/plan.h"
 
-/* The matrices that a prediction is opened with; those of the test set may be NULL. */
+/* The matrices of a prediction; the two of the test set may be NULL. */
 typedef struct {
     const kspec_matrix *x, *y, *xt, *yt;
 } ks_ridge_data;
 
-/* KSPEC_E_ARG unless the matrices fit together; sets the sizes n, nt, p and m of r. */
+/* Returns KSPEC_E_ARG unless the matrices fit together; sets the sizes n, nt, p and m of r. */
 kspec_status ks_ridge_check_data(kspec_ridge *r, const ks_ridge_data *d, kspec_error *err);
 
-/* Copies the rows in use to r->X, r->Y, r->Xt and r->Yt, centres and scales them as the options say. */
+/* Copies the rows in use to r->X, r->Y, r->Xt and r->Yt, and centres and scales them as the options say. */
 kspec_status ks_ridge_copy_data(kspec_ridge *r, const ks_ridge_data *d, kspec_error *err);
 
-/* Divides X and Xt by sigma, which is found where it is the median distance. */
+/* Divides X and Xt by sigma; finds sigma first if it is the median distance. */
 kspec_status ks_ridge_divide_by_sigma(kspec_ridge *r, kspec_error *err);

@@ -1,4 +1,4 @@
-/* kspec_ridge_density(): the eigenvalues of the Gram matrix of the features, predicted and of one draw. */
+/* kspec_ridge_density(): the eigenvalues of the Gram matrix of the features, predicted and from one draw. */
 #include "ridge/density.h"
 
 #include "base/clock.h"
@@ -27,7 +27,7 @@ static cplx rest(const ks_one *b, double share, cplx lambda, cplx t, cplx *slope
     return share / t - g / (double)b->n - lambda;
 }
 
-/* t at lambda, from one nearby */
+/* Finds t at lambda by Newton's method, from a nearby t. */
 static cplx follow(const ks_one *b, double share, cplx lambda, cplx t) {
     for (int k = 0; k < 60; k++) {
         cplx slope;
@@ -38,7 +38,7 @@ static cplx follow(const ks_one *b, double share, cplx lambda, cplx t) {
     return t;
 }
 
-/* From far above the axis, where t = share/lambda, down to lambda = -x - i eta */
+/* Follows t from far above the axis, where t = share/lambda, down to lambda = -x - i eta. */
 static cplx solve(const ks_one *b, double share, double x, double eta) {
     double above = 10 * (x + b->l[b->n - 1] * (1 + share));
     cplx t = follow(b, share, -x - above * I, share / (-x - above * I));
@@ -60,7 +60,7 @@ void ks_density(const ks_one *b, double N, const double *x, size_t count, double
     }
 }
 
-/* The eigenvalues of S S^T/n for a draw of W */
+/* Computes the eigenvalues of S S^T/n for one draw of W. */
 static kspec_status measure(const kspec_ridge *r, size_t N, double *eigenvalues, kspec_error *err) {
     const size_t n = r->n, width = ks_activation_width(r->o.activation) * N;
     ks_arena scratch = {0};
@@ -78,7 +78,7 @@ static kspec_status measure(const kspec_ridge *r, size_t N, double *eigenvalues,
     return st;
 }
 
-/* x from the largest eigenvalue that may be, down by equal factors: they span decades */
+/* Chooses x from the largest possible eigenvalue down by equal factors, since eigenvalues span decades. */
 static void choose_x(const kspec_ridge_density_result *d, double *x) {
     const double *e = d->eigenvalues, top = 1.3 * e[d->n - 1];
     double low = top;

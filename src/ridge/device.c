@@ -11,7 +11,7 @@ static const ks_backend *const at = &ks_gpu_backend;
 size_t ks_ridge_device_bytes(const kspec_ridge *r) {
     const size_t n = r->n, nt = r->nt, square = ks_size(4, ks_size(n, n)), cross = ks_size(4, ks_size(nt, n));
     const size_t targets = ks_size(ks_size_add(ks_size(3, n), nt), r->m);
-    /* and the parts of sums, one for 512 columns */
+    /* and the partial sums, one for 512 columns */
     const size_t sums = ks_size(n > nt ? n : nt, n / 512 + 2);
     return ks_size(ks_size_add(ks_size_add(square, cross), ks_size_add(targets, sums)), sizeof(double));
 }
@@ -48,7 +48,7 @@ void ks_ridge_device_close(kspec_ridge *r, const ks_run *run) {
     r->on_device = NULL;
 }
 
-/* ---- parts ---- */
+/* ---- operations ---- */
 
 /* C (m x n) = alpha op(A) B + beta C, op(A) m x k; all dense */
 static kspec_status multiply(const ks_run *run, int ta, size_t m, size_t n, size_t k, double alpha,
@@ -80,7 +80,9 @@ static kspec_status inner(const ks_ridge_device *t, const ks_run *run, size_t ro
     return st;
 }
 
-/* Q becomes U with A = U^T U, A = k_cos K_cos + k_sin K_sin + ridge I; *top and *bad as in the header */
+/*
+ * Factors Q into U with A = U^T U, A = k_cos K_cos + k_sin K_sin + ridge I; *top and *bad as in the header.
+ */
 static kspec_status factor(const kspec_ridge *r, const ks_run *run, const double k[2], double ridge,
                            double *top, size_t *bad, kspec_error *err) {
     const ks_ridge_device *t = r->on_device;
@@ -126,7 +128,7 @@ kspec_status ks_ridge_device_sums(kspec_ridge *r, const ks_run *run, int second,
 
 /* ---- errors ---- */
 
-/* H, its traces, and fit = c H Y */
+/* Computes H, its traces, and fit = c H Y. */
 static kspec_status test(const kspec_ridge *r, const ks_run *run, const double k[2], double c, double *fit,
                          double cross[2], double square[2], kspec_error *err) {
     const ks_ridge_device *t = r->on_device;

@@ -1,4 +1,4 @@
-/* kspec_ridge_empirical(): the regression itself, over draws of W. */
+/* kspec_ridge_empirical(): the errors of the regression itself, measured over draws of W. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "linalg/cholesky.h"
@@ -16,24 +16,24 @@
 #include <string.h>
 
 enum {
-    VALUES = 3,  /* errors of a draw and a lambda */
+    VALUES = 3,  /* errors for each draw and lambda */
     FACTORS = 15 /* Cholesky factorisations take as long as one eigendecomposition */
 };
 
-/* What a worker has on its own. */
+/* The memory of one worker */
 typedef struct {
-    double *S, *St, *room; /* n x width and nt x width features; what their draw takes */
+    double *S, *St, *room; /* S: n x width features; St: nt x width; scratch for the draw */
     double *G, *A;         /* the Gram matrix, d x d, and a copy to factor */
-    double *b, *z, *w;     /* d x m: right-hand side and solution; eigenvalues */
+    double *b, *z, *w;     /* b, z: d x m, right-hand side and solution; w: eigenvalues */
     double *beta, *fit;    /* width x m; max(n, nt) x m */
 } desk;
 
 typedef struct {
     const kspec_ridge *r;
     size_t N, width, d, count; /* width: columns of S, 2N of Fourier features, else N; d = min(width, n) */
-    int dual;                  /* width > n: the n x n Gram matrix of rows is the smaller */
+    int dual;                  /* width > n: uses the n x n Gram matrix of rows, which is smaller */
     const double *lambda;
-    double *errors; /* draws x count x 3: training, test, and its classes */
+    double *errors; /* draws x count x 3: training, test, and share of wrong classes */
     desk *desks;
 } job;
 
@@ -48,8 +48,8 @@ static double residual(const double *S, const double *Y, size_t rows, size_t N2,
 }
 
 /*
- * From z: primal, beta itself; dual, alpha = (S S^T/n + lambda)^-1 y, with beta = S^T alpha/n and
- * y - S beta = lambda alpha
+ * Computes the errors from z. Primal: z is beta itself. Dual: alpha = (S S^T/n + lambda)^-1 y, with beta =
+ * S^T alpha/n and y - S beta = lambda alpha.
  */
 static void measure(const job *j, const desk *o, double lambda, double *errors) {
     const kspec_ridge *r = j->r;
@@ -65,7 +65,7 @@ static void measure(const job *j, const desk *o, double lambda, double *errors) 
     errors[2] = r->nt && r->o.classify ? ks_ridge_wrong_share(r, o->fit) : NAN;
 }
 
-/* z = (G + lambda)^-1 b by Cholesky; 0 if that fails */
+/* z = (G + lambda)^-1 b by Cholesky; returns 0 on failure. */
 static int by_cholesky(const job *j, const desk *o, double lambda) {
     size_t d = j->d;
     memcpy(o->A, o->G, d * d * sizeof *o->A);
@@ -77,8 +77,8 @@ static int by_cholesky(const job *j, const desk *o, double lambda) {
 }
 
 /*
- * The same from the eigenvectors, rows of A. For lambda = 0, of least norm: eigenvalues lost in rounding
- * count as 0
+ * Does the same from the eigenvectors, which are the rows of A. lambda = 0 gives the solution of least norm:
+ * eigenvalues lost in rounding count as 0.
  */
 static void by_eigenvectors(const job *j, const desk *o, double lambda) {
     size_t d = j->d, m = j->r->m;
@@ -108,7 +108,7 @@ static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
         if (j->count <= FACTORS && j->lambda[l] > 0 && by_cholesky(j, o, j->lambda[l]))
             measure(j, o, j->lambda[l], errors + VALUES * l);
         else
-            errors[VALUES * l] = -1, left = 1; /* for the eigenvectors */
+            errors[VALUES * l] = -1, left = 1; /* left to the eigenvectors */
     }
     if (!left) return KSPEC_OK;
     memcpy(o->A, o->G, d * d * sizeof *o->A);
@@ -121,7 +121,7 @@ static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
     return st;
 }
 
-/* Doubles that a worker needs, with the eigenproblem's own */
+/* The doubles that a worker needs, including the eigenproblem */
 static size_t desk_size(const job *j) {
     const kspec_ridge *r = j->r;
     size_t N2 = j->width, rows = r->n + r->nt, square = ks_size(j->d, j->d);
@@ -159,7 +159,7 @@ static kspec_status run_draws(job *j, ks_run *run, size_t draws, ks_arena *a, ks
         ks_check_memory(err, bytes, "a draw with N = %zu for %zu rows", j->N, j->r->n + j->r->nt);
     if (st) return st;
     size_t fit = available > bytes ? available / bytes : 1;
-    if ((size_t)run->threads > fit) run->threads = (int)fit; /* the bits stay the same */
+    if ((size_t)run->threads > fit) run->threads = (int)fit; /* the bits do not depend on this */
     size_t workers = (size_t)ks_workers(run, draws);
     j->errors = ks_arena_alloc(a, ks_size(draws, ks_size(VALUES, j->count)), sizeof *j->errors);
     j->desks = ks_arena_alloc(a, workers, sizeof *j->desks);

@@ -25,13 +25,13 @@ typedef struct {
     double k[2]; /* 1/(shift + x_a) */
     size_t tile;
     double (*sums)[2];
-    /* 1: chunks are those of predict_rows(), which leave rows of H */
+    /* 1: the chunks are rows of H, as predict_rows() takes them */
     int rows;
     double *scratch;
-    size_t scratch_size; /* per worker */
+    size_t scratch_size; /* by worker */
 } theta_job;
 
-/* Rows of H = Phi Q, Phi = sum_a K_a(Xt,X)/(shift + x_a), and their part of tr(H^T K_a(Xt,X)) */
+/* Computes rows of H = Phi Q, Phi = sum_a K_a(Xt,X)/(shift + x_a), and their share of tr(H^T K_a(Xt,X)). */
 static kspec_status predict_rows(void *ctx, size_t chunk, const ks_worker *worker) {
     const theta_job *t = ctx;
     const kspec_ridge *r = t->r;
@@ -45,7 +45,7 @@ static kspec_status predict_rows(void *ctx, size_t chunk, const ks_worker *worke
     return KSPEC_OK;
 }
 
-/* Tile (i,j), i >= j, of H^T H, and its part of tr(H^T H K_a) */
+/* Computes tile (i,j), i >= j, of H^T H, and its share of tr(H^T H K_a). */
 static kspec_status square_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     const theta_job *t = ctx;
     const kspec_ridge *r = t->r;
@@ -70,10 +70,10 @@ static kspec_status sum_chunks(const ks_run *run, theta_job *t, size_t chunks, k
     return st;
 }
 
-/* cross_a = tr(H^T K_a(Xt,X)), square_a = tr(H^T H K_a); leaves H */
+/* Computes cross_a = tr(H^T K_a(Xt,X)), square_a = tr(H^T H K_a), and leaves H in r->H. */
 static kspec_status theta(kspec_ridge *r, const ks_run *run, const double k[2], double cross[2],
                           double square[2], kspec_error *err) {
-    /* rows of H at a time: twice as many chunks as tiles of 256, which are too few for 16 threads */
+    /* rows of H in a chunk: gives twice as many chunks as tiles of 256, which are too few for 16 threads */
     enum { HIGH = 128 };
     ks_arena scratch = {0};
     theta_job t = {.r = r, .k = {k[COS], k[SIN]}, .tile = HIGH, .rows = 1};
@@ -90,7 +90,7 @@ static kspec_status theta(kspec_ridge *r, const ks_run *run, const double k[2], 
     return st;
 }
 
-/* V = Q Y, Z_a = K_a V, fit = c H Y and the traces of Theta, on the processor */
+/* Computes V = Q Y, Z_a = K_a V, fit = c H Y and the traces of Theta, on the CPU. */
 static kspec_status parts(kspec_ridge *r, const ks_run *run, const double k[2], double c, double *V,
                           double *const Z[2], double *fit, double cross[2], double square[2],
                           kspec_error *err) {
@@ -116,8 +116,9 @@ static double column_square(const double *A, const double *B, size_t rows, size_
 }
 
 /*
- * The outputs of test row t over draws of W have the covariance sum_b scale_bt V^T K_b V, scale_bt = (N/n)^2
- * sum_a Theta_at Omega_ab/(shift+x_a)^2, with row t's part of Theta_a; H and V are made.
+ * Computes the share of wrong classes. Over draws of W, the outputs of test row t have the covariance sum_b
+ * scale_bt V^T K_b V, scale_bt = (N/n)^2 sum_a Theta_at Omega_ab/(shift+x_a)^2, with row t's share of
+ * Theta_a. H and V must be ready.
  */
 static kspec_status class_error(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                                 const ks_ridge_solution *s, const double *V, double *const Z[2],
@@ -185,7 +186,7 @@ kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_s
         big[a] =
             r->trace_t[a] / sys->N + sys->N / (double)n / (double)n * square[a] - 2 / (double)n * cross[a];
     for (size_t j = 0; j < m && !st; j++) {
-        double form[2] = {0, 0}, z[2] = {NAN, NAN}; /* NaN where rounding leaves no Omega */
+        double form[2] = {0, 0}, z[2] = {NAN, NAN}; /* NaN if rounding leaves no Omega */
         for (int a = COS; a <= SIN; a++)
             for (size_t i = 0; i < n; i++) form[a] += V[i * m + j] * Z[a][i * m + j];
         ks_ridge_omega(&s->t, form, z);
@@ -203,7 +204,7 @@ kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_s
     return st;
 }
 
-/* V and fit as ks_ridge_device_kernel() makes them, on the processor */
+/* Computes V and fit as ks_ridge_device_kernel() does, on the CPU. */
 static kspec_status kernel_parts(kspec_ridge *r, const ks_run *run, double c, double lambda, size_t *bad,
                                  double *V, double *fit, kspec_error *err) {
     size_t n = r->n, nt = r->nt, m = r->m;
@@ -211,7 +212,7 @@ static kspec_status kernel_parts(kspec_ridge *r, const ks_run *run, double c, do
     kspec_status st = ks_ridge_combine(r, run, k, lambda, r->work, err);
     if (!st) st = ks_potrf_tiled(run, n, r->work, bad, err);
     if (st) return st;
-    for (size_t i = 0; i < n && !*bad; i++) /* as for Q without a ridge */
+    for (size_t i = 0; i < n && !*bad; i++) /* the same test as for Q without a ridge */
         if (!(r->work[i * n + i] * r->work[i * n + i] > (double)n * DBL_EPSILON * c)) *bad = lambda == 0;
     if (*bad) return KSPEC_OK;
     memcpy(V, r->Y, n * m * sizeof *V);

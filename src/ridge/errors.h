@@ -1,14 +1,20 @@
-/* Training and test errors at a solution, and those of the limiting kernel. */
+/* Training and test errors at a solution of the fixed point, and the errors of the limiting kernel. */
 #pragma once
 
 #include "ridge/solve.h"
 #include "kspec/ridge.h"
 
-/* The errors of each column of y: train (m) and, with a test set, test (m). r->Q holds the resolvent of s. */
+/*
+ * Computes the errors of each column of y: train (m) and, with a test set, test (m). r->Q holds the resolvent
+ * of s.
+ */
 kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                              const ks_ridge_solution *s, double *train, double *test, double *wrong,
                              kspec_error *err);
 
-/* The same where N -> infinity alone: Q = ((N/n) (K_cos + K_sin) + lambda I)^-1; NaN if it has no inverse. */
+/*
+ * Computes the same errors for N -> infinity alone: Q = ((N/n) (K_cos + K_sin) + lambda I)^-1. They are NaN
+ * if that has no inverse.
+ */
 kspec_status ks_ridge_kernel_errors(kspec_ridge *r, const ks_run *run, double N, double lambda, double *train,
                                     double *test, kspec_error *err);

@@ -5,11 +5,11 @@
 #include "linalg/linalg.h"
 #include "ridge/activation.h"
 
-enum { BLOCK = 128 /* columns of W made at a time */ };
+enum { BLOCK = 128 /* columns of W drawn at a time */ };
 
 size_t ks_ridge_features_room(const kspec_ridge *r) { return ks_size(BLOCK, r->p + 1); }
 
-/* Columns k ... k+c-1 of W, and phases */
+/* Draws columns k ... k+c-1 of W, and phases. */
 static void draw_frequencies(const kspec_ridge *r, size_t draw, size_t k, size_t c, double *W,
                              double *phases) {
     const uint64_t seed = r->o.seed;
@@ -20,7 +20,7 @@ static void draw_frequencies(const kspec_ridge *r, size_t draw, size_t k, size_t
     for (size_t i = 0; i < c; i++) phases[i] *= 2 * 3.14159265358979323846;
 }
 
-/* Both less the means of S */
+/* Subtracts the means of S from S and St. */
 static void center(const kspec_ridge *r, size_t width, double *S, double *St) {
     const size_t n = r->n, nt = St ? r->nt : 0;
     for (size_t k = 0; k < width; k++) {

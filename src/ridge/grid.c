@@ -1,4 +1,4 @@
-/* kspec_ridge_predict(): a path of lambda for each number of features. */
+/* kspec_ridge_predict(): predicts a path of lambda for each number of features. */
 #include "base/error.h"
 #include "ridge/call.h"
 #include "ridge/predict.h"
@@ -11,7 +11,7 @@ typedef struct {
     const double *lambda;
     kspec_ridge *r;
     kspec_ridge_result *result;
-    /* in a team: how each path failed, where it did */
+    /* in a team: the failure of each path that failed */
     kspec_error *failures;
 } grid;
 
@@ -23,10 +23,10 @@ static kspec_status make_path(const grid *g, const ks_run *run, size_t path, ksp
 /* ---- in a team ---- */
 
 /*
- * A team makes one path after the other, sharing out each point's work but for Cholesky's factor and its
- * inverse, n^3/3 of 3/2 n^3 multiply-adds; or, where that is faster, every rank whole paths. The bits are the
- * same. A GPU shares out nothing of a point; its bits are those of its kind. A checkpoint keeps points,
- * whatever the number of ranks that goes on from it.
+ * Chooses how a team divides the paths. By default it makes one path after the other, and its ranks divide
+ * each point's work except Cholesky's factor and its inverse, n^3/3 of 3/2 n^3 multiply-adds. If whole paths
+ * for each rank are faster, it divides the paths. The bits are the same. A GPU does not divide a point; its
+ * bits depend on its kind. A checkpoint keeps points, so any number of ranks can continue from it.
  */
 static int by_paths(const ks_run *run, size_t paths) {
     const size_t ranks = (size_t)ks_team_ranks(run), rounds = (paths + ranks - 1) / ranks;
@@ -35,7 +35,10 @@ static int by_paths(const ks_run *run, size_t paths) {
     return run->device || (double)paths / (double)rounds >= within;
 }
 
-/* What the data do not allow is no failure of a rank: all hear of it, and the lowest path's counts. */
+/*
+ * Makes some paths. An error in the data is not the failure of a rank: all ranks receive it, and the error of
+ * the lowest path counts.
+ */
 static kspec_status make_some(void *ctx, const ks_run *run, const size_t *list, size_t count,
                               kspec_error *err) {
     const grid *g = ctx;

@@ -7,7 +7,10 @@
 
 #include <math.h>
 
-/* Rows less the mean training row: distances stay the same, which inner products lose far from the origin. */
+/*
+ * Subtracts the mean training row. Distances stay the same, but inner products would lose them far from the
+ * origin.
+ */
 static void subtract_mean(const kspec_ridge *r, const double *A, size_t rows, double *out) {
     size_t n = r->n, p = r->p;
     for (size_t j = 0; j < p; j++) {
@@ -21,19 +24,19 @@ typedef struct {
     const kspec_ridge *r;
     const double *A;      /* rows of this kernel matrix */
     const double *Ac, *C; /* the same, and the training rows, less the mean */
-    const double *qa, *q; /* |x|^2/2 of those */
+    const double *qa, *q; /* |x|^2/2 of these rows */
     double *const *K;
     size_t rows, tile;
     int symmetric;
 } kernel_job;
 
-/* e^(-2|x|^2) - 1: a row's kernels with itself are 1 + half of it, and less half of it */
+/* e^(-2|x|^2) - 1: the kernels of a row with itself are 1 + half of it, and minus half of it */
 static double minus_one(const double *x, size_t p) { return expm1(-2 * ks_dot(p, x, x)); }
 
 /*
- * K_cos(x,x') = (e^(-|x-x'|^2/2) + e^(-|x+x'|^2/2))/2 and K_sin with a minus, for a tile: inner products by
- * BLAS, of the rows and of the rows less their mean, then one pass of the exponentials. Of a symmetric matrix
- * only tiles on and below the diagonal are made, and mirrored.
+ * Computes K_cos(x,x') = (e^(-|x-x'|^2/2) + e^(-|x+x'|^2/2))/2, and K_sin with a minus, for one tile. BLAS
+ * computes the inner products of the rows, and of the rows minus their mean; one pass computes the
+ * exponentials. Of a symmetric matrix it computes only tiles on and below the diagonal and mirrors them.
  */
 static kspec_status kernel_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
@@ -51,7 +54,7 @@ static kspec_status kernel_tile(void *ctx, size_t chunk, const ks_worker *worker
     ks_gemm(0, 1, rows, cols, r->p, 1, j->Ac + i * r->p, r->p, j->C + k * r->p, r->p, 0, s, n);
     for (size_t a = 0; a < rows; a++) r->simd->cosh_sinh(c + a * n, s + a * n, j->qa[i + a], j->q + k, cols);
     if (!j->symmetric) return KSPEC_OK;
-    if (bi == bj) /* |x-x|^2 is 0, which inner products give to rounding only */
+    if (bi == bj) /* |x-x|^2 is exactly 0, but inner products have rounding errors */
         for (size_t a = 0; a < rows; a++) {
             double m = minus_one(r->X + (i + a) * r->p, r->p);
             c[a * n + a] = 1 + m / 2, s[a * n + a] = -m / 2;
@@ -63,8 +66,10 @@ static kspec_status kernel_tile(void *ctx, size_t chunk, const ks_worker *worker
     return KSPEC_OK;
 }
 
-/* C = A less the mean and q = |c|^2/2 of its rows; the traces of the kernels of A with itself. own: NULL, or
- * each row's */
+/*
+ * Computes C = A minus the mean, q = |c|^2/2 of its rows, and the traces of the kernels of A with itself.
+ * own: NULL, or receives each row's kernel with itself.
+ */
 static void prepare(const kspec_ridge *r, const double *A, size_t rows, double *C, double *q, double trace[2],
                     double *const own[2]) {
     size_t p = r->p;
@@ -79,7 +84,7 @@ static void prepare(const kspec_ridge *r, const double *A, size_t rows, double *
     }
 }
 
-/* Features less their means; mean: n doubles */
+/* Centres the kernels, for features minus their means; mean: n doubles. */
 static void center(kspec_ridge *r, double *mean) {
     const size_t n = r->n, nt = r->nt;
     for (int a = COS; a <= SIN; a++) {

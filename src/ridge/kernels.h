@@ -1,4 +1,4 @@
-/* The kernel matrices K_cos and K_sin of the rows of a prediction. */
+/* Computes the kernel matrices K_cos and K_sin of the rows of a prediction. */
 #pragma once
 
 #include "ridge/plan.h"

@@ -12,7 +12,7 @@
 
 /* ---- the kernels ---- */
 
-/* Nodes of the rule for the scale: of rough kernels it has a heavier tail */
+/* Nodes of the rule for the scale: the scale of a rough kernel has a heavier tail */
 static size_t nodes(double nu) { return nu < 2 ? 6 : 4; }
 
 static size_t kinds(const kspec_ridge *r) { return nodes(r->o.nu) * ks_activation_width(r->o.activation); }
@@ -50,8 +50,8 @@ static void add(double *to, const double *x, size_t count) {
 }
 
 /*
- * The kernels of one node: those of a plan whose rows are s times as long. Random phases have the sum of
- * both kinds, cosines alone the first.
+ * Makes the kernels of one node, as for a plan whose rows are s times as long. Random phases have the sum of
+ * both kinds, cosines alone have the first.
  */
 static kspec_status make_node(kspec_ridge *r, const ks_run *run, size_t node, size_t all, double s,
                               kspec_ridge *twin, kspec_error *err) {
@@ -88,7 +88,7 @@ kspec_status ks_mix_make(kspec_ridge *r, const ks_run *run, kspec_error *err) {
     kspec_status st = scratch.failed ? ks_nomem(err, "scaled rows", scratch.failed) : KSPEC_OK;
     if (!st) st = ks_matern_rule(r->o.nu, all, square, weight, err);
     for (size_t k = 0; k < all && !st; k++) {
-        /* beyond this all rows are strangers to each other */
+        /* beyond this scale all rows are unrelated */
         const double s = fmin(sqrt(square[k]), 1e6);
         const ks_run part = ks_run_part(run, (double)k / (double)all, (double)(k + 1) / (double)all);
         st = make_node(r, &part, k, all, s, &twin, err);
@@ -125,7 +125,7 @@ static kspec_status combine_rows(void *ctx, size_t chunk, const ks_worker *worke
     return KSPEC_OK;
 }
 
-/* tr(M_g M_h), by small blocks that stay in the cache transposed */
+/* tr(M_g M_h), in small blocks that stay in the cache transposed */
 static double trace_of_product(const double *A, const double *B, size_t n) {
     enum { SMALL = 32 };
     double sum = 0;
@@ -144,7 +144,7 @@ typedef struct {
     ks_mix_solution *s;
 } pair_job;
 
-/* Pair (g,h), h <= g, of the matrix D; and of (g,g) the trace t0 */
+/* Computes entry (g,h), h <= g, of the matrix D; for (g,g) also the trace t0. */
 static kspec_status one_pair(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const pair_job *j = ctx;
@@ -194,7 +194,7 @@ kspec_status ks_mix_resolvent(kspec_ridge *r, const ks_run *run, ks_mix_solution
 
 /* ---- the fixed points ---- */
 
-/* Gauss's elimination: an M-matrix has positive pivots in any order */
+/* Solves by Gaussian elimination: an M-matrix has positive pivots in any order. */
 int ks_mix_omega(const ks_mix *m, const ks_mix_solution *s, const double *b, double *y) {
     const size_t count = m->count;
     double A[KS_MIX_MOST][KS_MIX_MOST];
@@ -224,8 +224,8 @@ static double relative(const ks_mix *m, const double *d, const double *x) {
 }
 
 /*
- * Newton's method, or the fixed-point iteration, from s->x, which for Newton's is an upper bound or a point
- * where I - D is an M-matrix; D and t0 are those of the last x.
+ * Runs Newton's method or the fixed-point iteration from s->x. Newton's method needs an upper bound, or a
+ * point where I - D is an M-matrix. D and t0 belong to the last x.
  */
 static kspec_status iterate(kspec_ridge *r, const ks_run *run, ks_mix_solution *s, kspec_error *err) {
     const ks_mix *m = r->mix;
@@ -266,8 +266,9 @@ static kspec_status iterate(kspec_ridge *r, const ks_run *run, ks_mix_solution *
 }
 
 /*
- * Without a ridge no bound is at hand. Solutions grow as the ridge falls; once it is small enough, I - D of
- * the ridgeless system is an M-matrix at the last of them, and Newton's method goes on from there.
+ * Finds a start without a ridge, where no bound is known. Solutions grow as the ridge falls. Once the ridge
+ * is small enough, I - D of the ridgeless system is an M-matrix at the last solution, and Newton's method
+ * continues from that solution.
  */
 static kspec_status approach(kspec_ridge *r, const ks_run *run, ks_mix_solution *s, kspec_error *err) {
     const ks_mix *m = r->mix;

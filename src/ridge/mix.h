@@ -1,12 +1,13 @@
 /*
- * Predictions where the features are of several kinds, with a fixed point for each. Of a Matern kernel a
- * frequency is normal once its scale s is given: features of like scale are one kind, and their kernel is the
- * Gaussian one of rows times s. With shares p_h of the N frequencies, s_h by ks_matern_rule(), and cosines
- * and sines as kinds apart:
+ * Predicts errors for features of several kinds, with one fixed point for each kind.
+ *
+ * A frequency of a Matern kernel is normal once its scale s is given. Features of similar scale form one
+ * kind, and their kernel is the Gaussian kernel of rows times s. The shares p_h of the N frequencies and the
+ * scales s_h come from ks_matern_rule(); cosines and sines are separate kinds:
  *
  *     Q = (sum_h k_h K_h + ridge I)^-1, k_h = (N/n) p_h/(shift + x_h), to solve: x_h = G_h(x) = tr(K_h Q)/n
  *
- * with shift and ridge as in resolvent.h. The proof in solve.c that Newton's method converges is for any
+ * with shift and ridge as in resolvent.h. The proof in solve.c that Newton's method converges holds for any
  * number of kinds.
  */
 #pragma once
@@ -18,7 +19,7 @@ enum { KS_MIX_MOST = 12 }; /* kinds */
 typedef struct ks_mix {
     size_t count;
     double share[KS_MIX_MOST];
-    int sine[KS_MIX_MOST]; /* 1: of sines; 0: of cosines, or of all that a frequency has */
+    int sine[KS_MIX_MOST]; /* 1: sines; 0: cosines, or all features of a frequency */
     double *K[KS_MIX_MOST], *Kt[KS_MIX_MOST], *own[KS_MIX_MOST]; /* as K, Kt and own of the plan */
     double trace[KS_MIX_MOST], trace_t[KS_MIX_MOST];
     double *M[KS_MIX_MOST];    /* n x n: Q K_h */
@@ -34,24 +35,24 @@ typedef struct {
     kspec_ridge_state state;
 } ks_mix_solution;
 
-/* Doubles that the matrices of a plan with this kernel and activation take, and their allocation. */
+/* The doubles for the matrices of a plan with this kernel and activation, and their allocation */
 size_t ks_mix_size(const kspec_ridge *r);
 void ks_mix_alloc(kspec_ridge *r);
 
-/* Makes the kernels of all kinds from r->X and r->Xt. */
+/* Computes the kernels of all kinds from r->X and r->Xt. */
 kspec_status ks_mix_make(kspec_ridge *r, const ks_run *run, kspec_error *err);
 
-/* Solves for N frequencies; r->mix->Q is the resolvent then, unless lambda = 0 has no limit. */
+/* Solves for N frequencies. Afterwards r->mix->Q is the resolvent, unless lambda = 0 has no limit. */
 kspec_status ks_mix_solve(kspec_ridge *r, const ks_run *run, double N, double lambda, ks_mix_solution *s,
                           kspec_error *err);
 
-/* Q for the given x alone. */
+/* Computes Q for the given x alone. */
 kspec_status ks_mix_resolvent(kspec_ridge *r, const ks_run *run, ks_mix_solution *s, int second,
                               kspec_error *err);
 
-/* y = (I - D)^-1 b of `count` numbers; 0 where I - D is not an M-matrix. */
+/* y = (I - D)^-1 b of `count` numbers; returns 0 if I - D is not an M-matrix. */
 int ks_mix_omega(const ks_mix *m, const ks_mix_solution *s, const double *b, double *y);
 
-/* A point of kspec_ridge_predict(). */
+/* Computes a point of kspec_ridge_predict(). */
 kspec_status ks_mix_point(kspec_ridge *r, const ks_run *run, double N, double lambda, kspec_ridge_point *p,
                           kspec_error *err);

@@ -1,4 +1,7 @@
-/* A point of a prediction with several kinds of features: its errors, and how often a class is wrong. */
+/*
+ * Computes one point of a prediction with several kinds of features: its errors, and the share of wrong
+ * classes.
+ */
 #include "base/error.h"
 #include "linalg/linalg.h"
 #include "ridge/activation.h"
@@ -7,7 +10,7 @@
 
 #include <math.h>
 
-/* v = Q y, z_h = K_h v, the outputs in the test rows, and what Theta_h needs */
+/* v = Q y, z_h = K_h v, the outputs in the test rows, and the traces for Theta_h */
 typedef struct {
     double *V, *Z[KS_MIX_MOST], *fit, *form[KS_MIX_MOST];
     double theta[KS_MIX_MOST];
@@ -24,7 +27,7 @@ static kspec_status desk_alloc(const kspec_ridge *r, ks_arena *a, desk *d, kspec
     return a->failed ? ks_nomem(err, "residuals", a->failed) : KSPEC_OK;
 }
 
-/* H = sum_h p_h K_h(Xt,X)/(shift+x_h) Q, and the outputs c H y */
+/* Computes H = sum_h p_h K_h(Xt,X)/(shift+x_h) Q, and the outputs c H y. */
 static kspec_status outputs(kspec_ridge *r, const ks_run *run, const ks_mix_solution *s, desk *d,
                             kspec_error *err) {
     const ks_mix *m = r->mix;
@@ -53,12 +56,15 @@ static kspec_status thetas(kspec_ridge *r, const ks_run *run, const ks_mix_solut
     return st;
 }
 
-/* What kind h adds to the spread of the outputs, but for Omega */
+/* The weight of kind h in the spread of the outputs, without the factor Omega */
 static double weight(const ks_mix *m, const ks_mix_solution *s, size_t h) {
     return m->share[h] / ((s->shift + s->x[h]) * (s->shift + s->x[h]));
 }
 
-/* The covariance of the outputs of test row t: sum_b scale_bt V^T K_b V (errors.c) */
+/*
+ * Computes the share of wrong classes from the covariance of the outputs of test row t: sum_b scale_bt V^T
+ * K_b V (errors.c).
+ */
 static kspec_status class_error(kspec_ridge *r, const ks_run *run, const ks_mix_solution *s, const desk *d,
                                 double *wrong, kspec_error *err) {
     const ks_mix *m = r->mix;
@@ -80,7 +86,7 @@ static kspec_status class_error(kspec_ridge *r, const ks_run *run, const ks_mix_
             const double *h = m->H + t * n;
             const double theta = m->own[a][t] / s->N + c / (double)n * ks_dot(n, h, m->HK + t * n) -
                                  2 / (double)n * ks_dot(n, h, m->Kt[a] + t * n);
-            /* Omega_ab, by which the form of b enters: row a of the inverse */
+            /* Omega_ab, the weight of form b: row a of the inverse */
             for (size_t b = 0; b < all; b++) scale[b][t] += c * c * weight(m, s, a) * theta * omega[b][a];
         }
     }
@@ -93,8 +99,8 @@ static kspec_status class_error(kspec_ridge *r, const ks_run *run, const ks_mix_
 }
 
 /*
- * The errors of each column, from Q of s: as in errors.c, with sums over all kinds and their shares.
- * spread 0: those where N alone is large, without the second terms.
+ * Computes the errors of each column from Q of s, as in errors.c, with sums over all kinds and their shares.
+ * spread 0: the errors if N alone is large, without the second terms.
  */
 static kspec_status errors(kspec_ridge *r, const ks_run *run, const ks_mix_solution *s, int spread, desk *d,
                            double *train, double *test, kspec_error *err) {
@@ -112,7 +118,7 @@ static kspec_status errors(kspec_ridge *r, const ks_run *run, const ks_mix_solut
             form[h] = 0;
             for (size_t i = 0; i < n; i++) form[h] += d->V[i * cols + j] * d->Z[h][i * cols + j];
         }
-        if (spread && !ks_mix_omega(m, s, form, z)) z[0] = NAN; /* where rounding leaves no Omega */
+        if (spread && !ks_mix_omega(m, s, form, z)) z[0] = NAN; /* rounding leaves no Omega */
         for (size_t i = 0; i < n; i++) v2 += d->V[i * cols + j] * d->V[i * cols + j];
         for (size_t t = 0; t < nt; t++) {
             const double e = r->Yt[t * cols + j] - d->fit[t * cols + j];
@@ -134,7 +140,7 @@ static double mean(const double *x, size_t m) {
     return sum;
 }
 
-/* Means over the scale, of cosines (or all that there is) and of sines */
+/* Sets the means over the scale: of cosines (or of all features) and of sines. */
 static void set_deltas(const kspec_ridge *r, const ks_mix_solution *s, kspec_ridge_point *p) {
     double mean_x[2] = {0, 0};
     for (size_t h = 0; h < r->mix->count; h++) mean_x[r->mix->sine[h]] += r->mix->share[h] * s->x[h];

@@ -25,7 +25,7 @@ void ks_one_alloc(ks_one *b, ks_arena *a) {
     b->kt = ks_arena_alloc(a, nt, sizeof *b->kt);
 }
 
-/* Rows less the mean training row, or as they are, and their squared lengths */
+/* Copies rows minus the mean training row, or as they are, and computes their squared lengths. */
 static void prepare(const ks_one *b, const ks_one_rows *rows, const double *A, size_t count, double *to,
                     double *square) {
     const size_t n = b->n, p = rows->p;
@@ -38,7 +38,7 @@ static void prepare(const ks_one *b, const ks_one_rows *rows, const double *A, s
     for (size_t i = 0; i < count; i++) square[i] = ks_dot(p, to + i * p, to + i * p);
 }
 
-/* K of features less their means, mean: n doubles */
+/* Centres K, for features minus their means; mean: n doubles. */
 static void center(ks_one *b, double *mean) {
     const size_t n = b->n;
     const double all = ks_kernel_means(b->V, n, mean);
@@ -63,13 +63,13 @@ kspec_status ks_one_make(ks_one *b, const ks_one_rows *rows, kspec_error *err) {
         ks_activation_matrix(&b->f, x, q, n, x, q, n, p, b->V);
         if (nt) ks_activation_matrix(&b->f, xt, qt, nt, x, q, n, p, b->scratch);
         b->trace_t = 0, b->largest = 0;
-        for (size_t i = 0; i < n; i++) { /* |x - x|^2 is 0, which inner products give to rounding only */
+        for (size_t i = 0; i < n; i++) { /* |x - x|^2 is exactly 0, but inner products have rounding errors */
             b->V[i * n + i] = ks_activation_kernel(&b->f, q[i], q[i], q[i]);
             b->largest = fmax(b->largest, b->V[i * n + i]);
         }
         for (size_t i = 0; i < nt; i++)
             b->trace_t += b->kt[i] = ks_activation_kernel(&b->f, qt[i], qt[i], qt[i]);
-        if (!(b->largest < 1e200)) /* its products with itself must be numbers */
+        if (!(b->largest < 1e200)) /* products of its entries must be finite */
             st = ks_fail(err, KSPEC_E_DATA, "the kernel of the rows exceeds 1e200; scale the data");
     }
     if (!st && b->intercept) center(b, q);
@@ -89,8 +89,8 @@ kspec_status ks_one_make(ks_one *b, const ks_one_rows *rows, kspec_error *err) {
 /* ---- the fixed point ---- */
 
 /*
- * Newton's method on x - G(x), which is convex, from an upper bound: it decreases to the solution (solve.c).
- * Without a ridge, G(x) = (n/N)(shift + x) where K is positive definite, and x = n/(N - n).
+ * Newton's method on x - G(x), which is convex: from an upper bound it decreases to the solution (solve.c).
+ * Without a ridge, G(x) = (n/N)(shift + x) if K is positive definite, and x = n/(N - n).
  */
 kspec_status ks_one_solve(const ks_one *b, double N, double lambda, double tolerance, int most,
                           ks_one_solution *s, kspec_error *err) {
@@ -185,7 +185,7 @@ void ks_one_errors(const ks_one *b, const ks_one_solution *s, size_t count, doub
     for (size_t k = 0; k < wide; k++) test[k] /= (double)nt;
 }
 
-/* The terms of E_test above, without the sums over test rows and with two columns of y in c */
+/* Computes the terms of E_test above without the sums over test rows, and with two columns of y in c. */
 void ks_one_spread(const ks_one *b, const ks_one_solution *s, double *scale, double *form) {
     const size_t n = b->n, m = b->m;
     const double u = s->shift + s->x, share = s->N / (double)n;

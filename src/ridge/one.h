@@ -1,6 +1,6 @@
 /*
- * Predictions by one fixed point, for features of a single kernel K. Everything is diagonal in K's
- * eigenvectors, so that after one eigendecomposition a point (N, lambda) costs n x n_test multiply-adds:
+ * Predicts errors by one fixed point, for features of a single kernel K. Everything is diagonal in K's
+ * eigenvectors. After one eigendecomposition, a point (N, lambda) costs n x n_test multiply-adds:
  *
  *     q_i = 1/(k l_i + ridge),   k = (N/n)/(shift + x),   to solve: x = sum_i l_i q_i / n
  *
@@ -14,7 +14,7 @@
 typedef struct ks_one {
     size_t n, nt, m;
     ks_activation f;
-    int intercept;  /* features less their means over the training rows */
+    int intercept;  /* 1: features minus their means over the training rows */
     double trace_t; /* tr K(Xt,Xt) */
     double largest; /* the largest entry of K's diagonal */
     double *kt;     /* nt: K(x,x) of the test rows */
@@ -27,20 +27,20 @@ typedef struct ks_one {
     double *scratch; /* nt x n */
 } ks_one;
 
-/* Rows less nothing, or for a kernel of differences the mean: x (n x p), xt (nt x p), in units of sigma */
+/* Rows x (n x p) and xt (nt x p) in units of sigma; for a kernel of differences, minus the mean */
 typedef struct {
     const double *x, *xt;
     size_t p;
 } ks_one_rows;
 
-/* Doubles that a basis takes, and their allocation; the sizes, f, Y and Yt are set. */
+/* The doubles that a basis needs, and their allocation. The caller sets the sizes, f, Y and Yt first. */
 size_t ks_one_size(size_t n, size_t nt, size_t m, size_t p);
 void ks_one_alloc(ks_one *b, ks_arena *a);
 
-/* Makes the kernels of the rows, and their basis; on this thread alone. */
+/* Computes the kernels of the rows and their eigenvectors, on this thread alone. */
 kspec_status ks_one_make(ks_one *b, const ks_one_rows *rows, kspec_error *err);
 
-/* The solution for N > 0 and lambda > 0, or the limit lambda = 0. */
+/* The solution for N > 0 and lambda > 0, or for the limit lambda = 0 */
 typedef struct {
     double N, lambda, shift, ridge, x, k;
     double omega, t0; /* 1/(1 - dG/dx), sum_i l_i q_i^2 / n */
@@ -49,14 +49,17 @@ typedef struct {
     kspec_ridge_state state;
 } ks_one_solution;
 
-/* KSPEC_E_NUMERIC where lambda = 0 has no limit because K is singular. */
+/* Returns KSPEC_E_NUMERIC if lambda = 0 has no limit because K is singular. */
 kspec_status ks_one_solve(const ks_one *b, double N, double lambda, double tolerance, int most,
                           ks_one_solution *s, kspec_error *err);
 
-/* The outputs over draws of W have the covariance scale[t] form (m x m) in test row t. */
+/* Over draws of W, the outputs have the covariance scale[t] form (m x m) in test row t. */
 void ks_one_spread(const ks_one *b, const ks_one_solution *s, double *scale, double *form);
 
-/* The errors of each column of y at `count` solutions: train and test, count x m each; test NULL: none.
- * `scratch` has room for (n + nt) x m x count; of a single solution its last nt x m are the mean outputs. */
+/*
+ * Computes the errors of each column of y at `count` solutions: train and test, count x m each; test NULL:
+ * none. `scratch` has room for (n + nt) x m x count. For a single solution its last nt x m are the mean
+ * outputs.
+ */
 void ks_one_errors(const ks_one *b, const ks_one_solution *s, size_t count, double *scratch, double *train,
                    double *test);

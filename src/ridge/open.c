@@ -1,4 +1,4 @@
-/* kspec_ridge_open(): checks and copies the data and makes the kernel matrices. */
+/* kspec_ridge_open(): checks and copies the data and computes the kernel matrices. */
 #include "base/error.h"
 #include "device/device.h"
 #include "features/kernel.h"
@@ -75,7 +75,7 @@ static kspec_status check_options(kspec_ridge_opts *o, kspec_error *err) {
     kspec_status st = ks_bandwidth_check(&b, err);
     if (!st) st = check_kernel(o, err);
     if (st) return st;
-    /* a GPU that is asked for by name must exist */
+    /* a GPU that the caller names must exist */
     ks_placement placement;
     st = ks_placement_open(&placement, ks_device_of_rank(o->device, o->team), err);
     ks_placement_close(&placement);

@@ -1,4 +1,4 @@
-/* kspec_ridge_best_lambda() and kspec_ridge_best_features(): the least predicted test error. */
+/* kspec_ridge_best_lambda() and kspec_ridge_best_features(): search for the least predicted test error. */
 #include "base/error.h"
 #include "ridge/activation.h"
 #include "ridge/call.h"
@@ -7,14 +7,14 @@
 
 #include <math.h>
 
-/* A search: what it has solved, and the best so far. */
+/* The state of a search: its solved points, and the best so far */
 typedef struct {
     kspec_ridge *r;
     ks_run run;
     ks_ridge_solved *solved;
     size_t count;
-    double expected, made; /* points, for progress */
-    /* points[0] is the best so far, points[1] the one being tried; a better one takes its place */
+    double expected, made; /* points expected and made, for progress */
+    /* points[0] is the best so far, points[1] the current trial; a better trial replaces the best */
     kspec_ridge_result *result;
     kspec_error *err;
 } search;
@@ -34,8 +34,8 @@ static kspec_status try(search *s, size_t N, double lambda, double *value) {
 }
 
 /*
- * What to search: `points` values of lambda from low to high for N, or N up to `most` for lambda = low; at
- * most `room` points are solved
+ * The range of a search: `points` values of lambda from low to high for N, or N up to `most` for lambda =
+ * low. It solves at most `room` points.
  */
 typedef struct task {
     kspec_status (*run)(search *, const struct task *);
@@ -48,7 +48,7 @@ typedef struct task {
 enum { PER_DECADE = 4, REFINE = 40 };
 
 /*
- * Brent's search for a minimum of f(log lambda) in [a,b], where f(x) is known: parabolas, or golden sections.
+ * Brent's search for a minimum of f(log lambda) in [a,b], where f(x) is known: parabolas or golden sections.
  */
 static kspec_status brent(search *s, size_t N, double a, double b, double x, double fx) {
     const double golden = 0.3819660112501051, tolerance = 1e-3;
@@ -57,7 +57,7 @@ static kspec_status brent(search *s, size_t N, double a, double b, double x, dou
         double mid = (a + b) / 2;
         if (fabs(x - mid) <= 2 * tolerance - (b - a) / 2) break;
         double p = 0, q = 0;
-        if (fabs(before) > tolerance) { /* through (x,fx), (w,fw), (v,fv) */
+        if (fabs(before) > tolerance) { /* a parabola through (x,fx), (w,fw), (v,fv) */
             double f = (x - w) * (fx - fv), g = (x - v) * (fx - fw);
             p = (x - v) * g - (x - w) * f;
             q = 2 * (g - f);
@@ -93,7 +93,7 @@ static kspec_status brent(search *s, size_t N, double a, double b, double x, dou
 static kspec_status search_lambda(search *s, const task *t) {
     double low = t->low, high = t->high, span = log(high / low), least = INFINITY;
     size_t N = t->N, points = t->points, best = 0;
-    for (size_t k = 0; k < points; k++) { /* from high to low, both exactly */
+    for (size_t k = 0; k < points; k++) { /* from high to low, both exact */
         double lambda = k == 0            ? high
                         : k == points - 1 ? low
                                           : high * exp(-span * (double)k / (double)(points - 1));
@@ -103,7 +103,7 @@ static kspec_status search_lambda(search *s, const task *t) {
         if (value < least) least = value, best = k;
     }
     double h = span / (double)(points - 1), x = log(high) - h * (double)best;
-    if (best == 0 || best == points - 1) { /* inside the last interval; its end has been tried */
+    if (best == 0 || best == points - 1) { /* inside the last interval; its end was tried before */
         double inside = best == 0 ? x - h / 2 : x + h / 2, value;
         kspec_status st = try(s, N, exp(inside), &value);
         if (st || value >= least) return st;
@@ -116,7 +116,7 @@ static kspec_status needs_test(const kspec_ridge *r, kspec_error *err) {
     return r->nt ? KSPEC_OK : ks_fail(err, KSPEC_E_ARG, "the least test error needs a test set");
 }
 
-/* Runs a search, whose best point is the result's only one. */
+/* Runs a search and returns its best point as the only point of the result. */
 static kspec_status make_search(kspec_ridge *r, const ks_run *run, void *ctx, kspec_ridge_result *result,
                                 kspec_error *err) {
     const task *t = ctx;
@@ -165,15 +165,15 @@ double kspec_ridge_cost(const kspec_ridge *r, size_t N) {
            (double)r->m * N2 * (n + nt);
 }
 
-/* One point with an N of its own: no point solved before helps */
+/* Tries one point with a new N: no earlier point helps. */
 static kspec_status try_features(search *s, size_t N, double lambda, double *value) {
     s->count = 0;
     return try(s, N, lambda, value);
 }
 
 /*
- * The numbers on a geometric grid up to `most`; then, between the neighbours of the best, the middles of both
- * sides until no number is left between them.
+ * Tries the numbers on a geometric grid up to `most`. Then it halves the intervals on both sides of the best
+ * number until no number is left between its neighbours.
  */
 static kspec_status search_features(search *s, const task *t) {
     size_t most = t->most, low = 0, high = 0, best = 0, last = 0; /* 0: no neighbour */
@@ -213,7 +213,7 @@ static kspec_status search_features(search *s, const task *t) {
     }
 }
 
-/* The largest N whose cost is within the limit; that of 1 is. */
+/* The largest N whose cost is within the limit; N = 1 always is. */
 static size_t most_features(const kspec_ridge *r, double cost_limit) {
     size_t low = 1, high = 1000000000;
     while (low < high) {

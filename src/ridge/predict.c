@@ -1,4 +1,4 @@
-/* Points along lambda, from the largest down. */
+/* Predicts points along a path of lambda, from the largest lambda down. */
 #include "ridge/predict.h"
 
 #include "base/error.h"
@@ -22,7 +22,7 @@ kspec_status ks_ridge_check_N(size_t N, kspec_error *err) {
 kspec_status ks_ridge_check_lambda(const kspec_ridge *r, double lambda, kspec_error *err) {
     if (lambda == 0 && r->o.intercept)
         return ks_refuse(err, KSPEC_E_ARG, "intercept", NULL, "lambda 0 and an intercept cannot be combined");
-    if (lambda == 0 || (lambda >= 1e-100 && lambda <= 1e100)) return KSPEC_OK; /* its square is a number */
+    if (lambda == 0 || (lambda >= 1e-100 && lambda <= 1e100)) return KSPEC_OK; /* the square is finite and above 0 */
     return ks_fail(err, KSPEC_E_ARG, "lambda %g is neither 0 nor between 1e-100 and 1e100", lambda);
 }
 
@@ -49,7 +49,7 @@ static double r_squared(const double *mse, const double *variance, size_t m) {
     return sum;
 }
 
-/* A point of one fixed point */
+/* Computes a point with one fixed point. */
 static kspec_status make_simple_point(kspec_ridge *r, double N, double lambda, kspec_ridge_point *p,
                                       kspec_error *err) {
     const ks_one *b = r->one;
@@ -128,7 +128,7 @@ static kspec_status make_point(kspec_ridge *r, const ks_run *run, size_t N, doub
     return KSPEC_OK;
 }
 
-/* What a checkpoint keeps of a point: with its columns, and what the next one starts from */
+/* The part of a checkpoint for one point: the point with its columns, and the start of the next one */
 typedef struct {
     kspec_ridge *r;
     size_t N;
@@ -151,7 +151,10 @@ static kspec_status take_step(void *ctx, const ks_run *run, kspec_error *err) {
     return st;
 }
 
-/* Ranks with GPUs make each point on their own, of whose bits rank 0's count: all take the same decisions. */
+/*
+ * Gives all ranks the point of rank 0. Ranks with GPUs compute each point separately and may differ in bits;
+ * with equal bits all ranks take the same decisions.
+ */
 static kspec_status one_for_all(kspec_team *team, const ks_share *stored, int count, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     for (int k = 0; k < count && !st; k++) st = ks_team_decide(team, stored[k].to, stored[k].each, err);
@@ -162,7 +165,7 @@ kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double 
                             ks_ridge_solved *solved, size_t *count, kspec_ridge_point *p, kspec_error *err) {
     double *train = p->train_columns, *test = p->test_columns;
     point_step s;
-    memset(&s, 0, sizeof s); /* its gaps, too, are written to the checkpoint */
+    memset(&s, 0, sizeof s); /* the checkpoint includes the struct's padding */
     s.r = r, s.N = N, s.lambda = lambda, s.solved = solved, s.stored.point = *p, s.stored.count = *count;
     const ks_share stored[] = {{&s.stored, sizeof s.stored, 1, 1},
                                {train, r->m * sizeof *train, 1, 1},

@@ -1,4 +1,7 @@
-/* kspec_ridge_recommend(): the number of features, lambda and sigma of least predicted test error. */
+/*
+ * kspec_ridge_recommend(): finds the number of features, lambda and sigma with the least predicted test
+ * error.
+ */
 #include "base/clock.h"
 #include "base/doubt.h"
 #include "base/error.h"
@@ -14,32 +17,32 @@
 #include <math.h>
 #include <string.h>
 
-/* sigma over the median distance; values of lambda per factor of 10, and how far they reach */
+/* factors: sigma over the median distance. The others: values of lambda per factor of 10, and their range */
 static const double factors[] = {0.3, 0.5, 0.7, 1, 1.4, 2, 3};
 static const double mantissas[] = {1, 1.3, 1.8, 2.4, 3.2, 4.2, 5.6, 7.5};
 enum { SIGMAS = sizeof factors / sizeof *factors, STEPS = sizeof mantissas / sizeof *mantissas };
 enum { PER_DECADE = 4, LOWEST = -6, SPLITS = 5 };
-static const double WORK = 2e9;  /* rows cubed that all divisions may have together */
-static const double NEAR = 1.02; /* errors that close are alike */
+static const double WORK = 2e9;  /* the most work for all divisions together, in rows cubed */
+static const double NEAR = 1.02; /* errors within this factor count as equal */
 
 typedef struct {
     const kspec_ridge *r;
-    size_t splits, numbers, lambdas; /* divisions; values of N; values of lambda for each */
+    size_t splits, numbers, lambdas; /* splits: divisions of the rows; numbers: values of N; lambdas: values of lambda for each N */
     size_t *N;
     double sigma[SIGMAS], unit[SIGMAS]; /* unit: the mean of K(x,x) */
     double width;                       /* columns for each N */
-    /* the error of the mean training target, in each division (for each sigma the same) */
+    /* the error of the mean training target, by division (equal for all sigma) */
     double baseline[SPLITS * SIGMAS];
     double *errors; /* splits x SIGMAS x numbers x lambdas x 2: training, test */
     struct bench {
         ks_one basis;
-        double *rows, *targets, *scratch, *columns; /* all rows, scaled; all targets; see fill() */
+        double *rows, *targets, *scratch, *columns; /* rows, targets: all of them, rows scaled; scratch, columns: see fill() */
         size_t *order;
         ks_one_solution *solutions;
     } * benches;
 } search;
 
-/* mu = lambda n/N is added to K; so the same mu suit every N */
+/* The kernel gets mu = lambda n/N on its diagonal, so the same mu suit every N. */
 static double lambda_of(const search *s, size_t sigma, size_t number, size_t k) {
     const double mu = s->unit[sigma] * pow(10, LOWEST + (double)k / PER_DECADE);
     return mu * (double)s->N[number] / (double)s->r->n;
@@ -59,7 +62,10 @@ static double mean_error(const search *s, size_t sigma, size_t number, size_t k,
 
 /* ---- one division of the rows, one sigma ---- */
 
-/* The rows and targets of a division, training rows first; the first division is the handle's own */
+/*
+ * Copies the rows and targets of a division, training rows first. The first division is the handle's own
+ * division.
+ */
 static void divide_rows(search *s, size_t split, size_t sigma, struct bench *b) {
     const kspec_ridge *r = s->r;
     const size_t n = r->n, all = n + r->nt, p = r->p, m = r->m;
@@ -86,7 +92,7 @@ static void divide_rows(search *s, size_t split, size_t sigma, struct bench *b) 
     s->baseline[split * SIGMAS + sigma] = baseline;
 }
 
-/* The errors of all N and lambda, those of an N together */
+/* Computes the errors for all N and lambda, ordered by N. */
 static kspec_status fill(const search *s, size_t split, size_t sigma, struct bench *b, kspec_error *err) {
     const size_t m = s->r->m, count = s->lambdas;
     double *train = b->columns, *test = train + count * m;
@@ -120,9 +126,9 @@ static kspec_status one_basis(void *ctx, size_t chunk, const ks_worker *worker) 
     return st ? st : fill(s, split, sigma, b, worker->err);
 }
 
-/* ---- what to search ---- */
+/* ---- the values to search ---- */
 
-/* 1, 1.3, 1.8, 2.4 ... up to `most`, with the number where the columns are as many as the rows */
+/* Lists 1, 1.3, 1.8, 2.4 ... up to `most`, and the number at which columns and rows are equally many. */
 static kspec_status list_numbers(search *s, size_t most, ks_arena *a, kspec_error *err) {
     const size_t equal = s->r->n / (size_t)s->width;
     size_t decades = 1;
@@ -186,7 +192,7 @@ static kspec_status prepare(search *s, const ks_run *run, size_t most, ks_arena 
     return a->failed ? ks_nomem(err, "a search", a->failed) : KSPEC_OK;
 }
 
-/* ---- what it found ---- */
+/* ---- the result ---- */
 
 static void set_point(const search *s, size_t sigma, size_t number, size_t k, kspec_ridge_curve_point *p) {
     *p = (kspec_ridge_curve_point){.N = s->N[number],
@@ -197,7 +203,7 @@ static void set_point(const search *s, size_t sigma, size_t number, size_t k, ks
                                    .ridgeless_test_mse = mean_error(s, sigma, number, 0, 1)};
 }
 
-/* The lambda of least test error at a sigma and an N */
+/* The lambda with the least test error at a sigma and an N */
 static size_t best_lambda(const search *s, size_t sigma, size_t number) {
     size_t best = 0;
     for (size_t k = 1; k < s->lambdas; k++)
@@ -215,7 +221,7 @@ static size_t best_sigma(const search *s, size_t number) {
     return best;
 }
 
-/* Double descent: the ridgeless error is a fifth higher than on either side of the peak. */
+/* Finds the peak of double descent: a ridgeless error a fifth higher than on either side. */
 static const kspec_ridge_curve_point *find_peak(kspec_ridge_curve_point *const *points, size_t count) {
     size_t top = 0;
     double before = INFINITY, after = INFINITY;
@@ -225,7 +231,7 @@ static const kspec_ridge_curve_point *find_peak(kspec_ridge_curve_point *const *
         double *side = k < top ? &before : &after;
         if (k != top) *side = fmin(*side, points[k]->ridgeless_test_mse);
     }
-    const double most = fmax(before, after); /* infinite at an end */
+    const double most = fmax(before, after); /* infinite at an end of the curve */
     return points[top]->ridgeless_test_mse > 1.2 * most ? points[top] : NULL;
 }
 

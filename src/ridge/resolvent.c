@@ -35,7 +35,7 @@ kspec_status ks_ridge_combine(const kspec_ridge *r, const ks_run *run, const dou
     return ks_parallel_for(run, (r->n + j.tile - 1) / j.tile, combine_rows, &j, err);
 }
 
-/* Sums over blocks of rows, and over pairs of tiles, in their order */
+/* Partial sums over blocks of rows, and over pairs of tiles, in order */
 typedef struct {
     const kspec_ridge *r;
     size_t tile, tiles, pairs;
@@ -52,14 +52,14 @@ static size_t rows_of(const trace_job *t, size_t tile) {
     return left < t->tile ? left : t->tile;
 }
 
-/* So many columns of a block of rows of M = Q K_cos, to r->work */
+/* Computes some columns of a block of rows of M = Q K_cos, and writes them to r->work. */
 static void multiply(const trace_job *t, size_t tile, size_t piece) {
     const kspec_ridge *r = t->r;
     const size_t n = r->n, i = tile * t->tile, k = piece * WIDTH, cols = n - k < WIDTH ? n - k : WIDTH;
     ks_gemm(0, 0, rows_of(t, tile), cols, n, 1, r->Q + i * n, n, r->K[COS] + k, n, 0, r->work + i * n + k, n);
 }
 
-/* A block of rows of <Q,K_cos>, <Q,K_sin>, <Q,Q>, and of tr(MQ) = <M,Q> */
+/* Sums a block of rows of <Q,K_cos>, <Q,K_sin>, <Q,Q>, and of tr(MQ) = <M,Q>. */
 static void sum_rows(const trace_job *t, size_t tile) {
     const kspec_ridge *r = t->r;
     const size_t n = r->n, i = tile * t->tile, count = rows_of(t, tile) * n;
@@ -71,7 +71,10 @@ static void sum_rows(const trace_job *t, size_t tile) {
     if (t->second) sum[MQ] = ks_dot(count, r->work + i * n, Q);
 }
 
-/* Tiles (i,j) and (j,i), i >= j: their part of tr(MM), by small blocks that stay in the cache transposed */
+/*
+ * Sums the share of tiles (i,j) and (j,i), i >= j, in tr(MM), in small blocks that stay in the cache
+ * transposed.
+ */
 static void sum_pair(const trace_job *t, size_t pair) {
     enum { SMALL = 32 };
     size_t n = t->r->n, bi, bj;
@@ -89,7 +92,7 @@ static void sum_pair(const trace_job *t, size_t pair) {
     t->sums[pair][MM] = bi == bj ? sum : 2 * sum;
 }
 
-/* Of those with M. Step 0: M, in pieces; 1: the sums */
+/* Counts the chunks of the sums with M. Step 0: M, in pieces; step 1: the sums */
 static size_t trace_chunks(void *ctx, size_t step) {
     const trace_job *t = ctx;
     return step ? t->tiles + t->pairs : t->tiles * pieces(t);
@@ -108,8 +111,8 @@ static kspec_status trace_step(void *ctx, size_t step, size_t chunk, const ks_wo
 }
 
 /*
- * Without M, or in a team: blocks of rows, which its ranks share out; they hand round those of M for what is
- * left
+ * Sums blocks of rows, without M or in a team. Ranks divide the blocks, and then exchange their rows of M for
+ * the remaining sums.
  */
 static kspec_status trace_rows(void *ctx, size_t tile, const ks_worker *worker) {
     (void)worker;
@@ -150,11 +153,11 @@ static kspec_status sum_tiles(const kspec_ridge *r, const ks_run *run, int secon
 }
 
 /*
- * In P_a = k_a L^-1 K_a L^-T and P_0 = ridge L^-1 L^-T, with L the Cholesky factor, P_cos + P_sin + P_0 = I.
- * So of the traces p_ab = tr(P_a P_b)/n those with P_sin follow from the others: p_cc + p_cs + p_c0 =
- * tr(P_cos)/n, and so on. All lie between 0 and 1, and what cancels here is small beside the 1 that I - D has
- * on its diagonal. Those with P_sin are also at most tr(P_sin)/n; rounding must not exceed that where rows
- * near zero have hardly a sine.
+ * Bounds a trace that is lost in rounding. In P_a = k_a L^-1 K_a L^-T and P_0 = ridge L^-1 L^-T, with L the
+ * Cholesky factor, P_cos + P_sin + P_0 = I. So of the traces p_ab = tr(P_a P_b)/n, the ones with P_sin follow
+ * from the others: p_cc + p_cs + p_c0 = tr(P_cos)/n, and so on. All traces lie between 0 and 1, and the
+ * cancelling terms are small compared with the 1 on the diagonal of I - D. The traces with P_sin are also at
+ * most tr(P_sin)/n. Rounding must not exceed that bound for rows near zero, which have hardly a sine.
  */
 static double within(double x, double most) { return fmax(0, fmin(x, most)); }
 
@@ -172,7 +175,7 @@ static void second_order(const ks_ridge_system *sys, double n, const double x[2]
     if (sys->ridge > 0) t->t0[COS] = sum[MQ] / n, t->t0[SIN] = s0 / (k[SIN] * sys->ridge);
 }
 
-/* The inverse as ks_ridge_device_invert() makes it, on the processor */
+/* Computes the inverse on the CPU, like ks_ridge_device_invert() on a GPU. */
 static kspec_status invert(kspec_ridge *r, const ks_run *run, const double k[2], double ridge, double *top,
                            size_t *bad, kspec_error *err) {
     const size_t n = r->n;
@@ -211,9 +214,7 @@ kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridg
         return ks_fail(err, KSPEC_E_NUMERIC, "lambda %g: the resolvent exceeds the largest double",
                        sys->ridge);
     if (second) second_order(sys, (double)n, x, k, sum, t);
-    /*
-     * dG_a = -tr(K_a Q dA Q)/n with dA of the order of top * epsilon; without t0, tr(Q^2)/tr(Q) stands for Q
-     */
+    /* dG_a = -tr(K_a Q dA Q)/n with dA of the order of top * epsilon; without t0, tr(Q^2)/tr(Q) replaces Q */
     for (int a = COS; a <= SIN; a++)
         t->noise[a] = DBL_EPSILON * top * (t->t0[a] > 0 ? t->t0[a] : t->G[a] * sum[QQ] / sum[TQ]);
     return KSPEC_OK;

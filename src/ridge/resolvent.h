@@ -1,5 +1,5 @@
 /*
- * The resolvent Q at given (x_cos, x_sin) and the traces that Newton's method and the errors need.
+ * Computes the resolvent Q at given (x_cos, x_sin) and the traces that Newton's method and the errors need.
  *
  * One system serves lambda > 0 and both limits lambda -> 0:
  *
@@ -20,21 +20,21 @@ typedef struct {
 typedef struct {
     double G[2];     /* tr(K_a Q)/n */
     double D[2][2];  /* dG_a/dx_b = (N/n) tr(Q K_a Q K_b)/n / (shift + x_b)^2; I - D is Omega^-1 */
-    double t0[2];    /* tr(Q K_a Q)/n; 0 where ridge is 0 */
-    double noise[2]; /* what rounding does to G_a, by order of magnitude */
+    double t0[2];    /* tr(Q K_a Q)/n; 0 if ridge is 0 */
+    double noise[2]; /* the rounding error of G_a, by order of magnitude */
 } ks_ridge_traces;
 
-/* <Q,K_cos>, <Q,K_sin>, <Q,Q>, <M,Q> and tr(MM) with M = Q K_cos, and tr(Q): what the traces are made of */
+/* The sums behind the traces: <Q,K_cos>, <Q,K_sin>, <Q,Q>, <M,Q> and tr(MM) with M = Q K_cos, and tr(Q) */
 enum { QC, QS, QQ, MQ, MM, TQ, SUMS };
 
 /*
- * Writes Q to r->Q, or to r->on_device, and fills t; D and t0 only if `second` is 1, which costs a product of
- * n x n matrices more. Fails with KSPEC_E_NUMERIC if the matrix is not positive definite to working
- * precision. r->work is overwritten, or its twin on the device.
+ * Writes Q to r->Q, or to r->on_device, and fills t. It computes D and t0 only if `second` is 1, which costs
+ * one more product of n x n matrices. It fails with KSPEC_E_NUMERIC if the matrix is not positive definite to
+ * working precision. It overwrites r->work, or the device's copy.
  */
 kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                                 const double x[2], int second, ks_ridge_traces *t, kspec_error *err);
 
-/* lower triangle of A = k[0] K_cos + k[1] K_sin + ridge I */
+/* Computes the lower triangle of A = k[0] K_cos + k[1] K_sin + ridge I. */
 kspec_status ks_ridge_combine(const kspec_ridge *r, const ks_run *run, const double k[2], double ridge,
                               double *A, kspec_error *err);

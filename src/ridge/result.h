@@ -1,16 +1,16 @@
-/* Results of predictions: points with room for the errors of each column. */
+/* Allocates the results of predictions: points with room for the errors of each column. */
 #pragma once
 
 #include "ridge/plan.h"
 
 /*
- * `count` points, one behind the other, zeroed but for their columns, which follow each other, too: of
- * training, of testing, of the next point; freed by kspec_ridge_free().
+ * Allocates `count` consecutive points, zero except for their columns. The columns follow each other as well:
+ * training, testing, then the next point. kspec_ridge_free() frees them.
  */
 kspec_status ks_ridge_result(const kspec_ridge *r, size_t count, kspec_ridge_result **out, kspec_error *err);
 
-/* `count` measured points, zeroed; freed by kspec_ridge_empirical_free(). */
+/* Allocates `count` measured points, zeroed; kspec_ridge_empirical_free() frees them. */
 kspec_status ks_ridge_empirical_result(size_t count, kspec_ridge_empirical_result **out, kspec_error *err);
 
-/* Points copied from elsewhere have their columns in this result again. */
+/* Points copied from another result get their columns in this result back. */
 void ks_ridge_own_columns(kspec_ridge_result *result, double *columns);

@@ -1,18 +1,18 @@
 /*
- * Newton's method on F(x) = x - G(x), G_a(x) = tr(K_a Q(x))/n.
+ * Solves the fixed point x = G(x) by Newton's method on F(x) = x - G(x), G_a(x) = tr(K_a Q(x))/n.
  *
  * Q(x)^-1 = sum_a ((shift+x_a)/(N/n) K_a^-1)^-1 + (I/ridge)^-1 is the sum of inverses of matrices that are
- * linear in x, so Q is their parallel sum: jointly concave, and increasing, in x (Anderson and Duffin). Hence
- * F is convex, and I - D = dF/dx has no positive entry off its diagonal. Where x is at or above the solution,
- * I - D is a nonsingular M-matrix: its inverse, Omega, has no negative entry. Two things follow, for any x at
- * which I - D is an M-matrix:
+ * linear in x. So Q is their parallel sum, which is jointly concave, and increasing, in x (Anderson and
+ * Duffin). Hence F is convex, and I - D = dF/dx has no positive entry off its diagonal. If x is at or above
+ * the solution, I - D is a nonsingular M-matrix: its inverse, Omega, has no negative entry. Two facts follow
+ * for any x at which I - D is an M-matrix:
  *
  *     the Newton point y has F(y) >= F(x) + (I-D)(y-x) = 0, and so lies at or above the solution;
- *     from there on Newton's points decrease to the solution, each component by itself.
+ *     from y on Newton's points decrease to the solution, in each component.
  *
- * So a start that is extrapolated along a path of lambda need not be a bound: if I - D is an M-matrix there,
- * one step gives a bound. If it is not, the method starts again from the upper bound tr(K_a)/(n ridge) or a
- * tighter one, from which it cannot fail.
+ * So a start that is extrapolated along a path of lambda need not be a bound: if I - D is an M-matrix at the
+ * start, one step gives a bound. If it is not, the method starts again from the upper bound tr(K_a)/(n ridge)
+ * or a tighter one, from which it cannot fail.
  */
 #include "ridge/solve.h"
 
@@ -30,13 +30,16 @@ int ks_ridge_omega(const ks_ridge_traces *t, const double b[2], double y[2]) {
     return 1;
 }
 
-/* max_a |d_a|/x_a; x_sin is 0 where all rows are */
+/* max_a |d_a|/x_a; x_sin is 0 if all rows are 0 */
 static double relative(const double d[2], const double x[2]) {
     double c = fabs(d[COS]) / x[COS], s = d[SIN] == 0 ? 0 : fabs(d[SIN]) / x[SIN];
     return isnan(c) || isnan(s) ? INFINITY : fmax(c, s);
 }
 
-/* At the floor rounding keeps F from 0: by an estimate from the traces, or since steps stop shrinking */
+/*
+ * Has F reached its floor, where rounding keeps it from 0? An estimate from the traces tells, or steps that
+ * no longer shrink.
+ */
 static int finished(const kspec_ridge *r, ks_ridge_solution *s, double step, double floor, double last) {
     if (step <= r->o.tolerance)
         s->state = KSPEC_RIDGE_STATE_CONVERGED;
@@ -48,7 +51,7 @@ static int finished(const kspec_ridge *r, ks_ridge_solution *s, double step, dou
     return 1;
 }
 
-/* lambda = 0, 2N < n: theta falls to 0 where the kernel leaves the features no room */
+/* lambda = 0, 2N < n: theta falls to 0 if the kernel has too low a rank for the features. */
 static kspec_status low_rank(const kspec_ridge *r, const ks_ridge_system *sys, kspec_error *err) {
     return ks_fail(
         err, KSPEC_E_NUMERIC,
@@ -71,7 +74,7 @@ static kspec_status newton(kspec_ridge *r, const ks_run *run, const ks_ridge_sys
             double size = relative(step, s->x);
             if (finished(r, s, size, relative(floor, s->x), last)) return KSPEC_OK;
             last = s->error = size;
-            /* positive but for rounding; if not, the fixed-point step goes down, too */
+            /* positive up to rounding; otherwise take the fixed-point step, which also goes down */
             if (s->x[COS] + step[COS] > 0 && s->x[SIN] + step[SIN] > 0)
                 next[COS] = s->x[COS] + step[COS], next[SIN] = s->x[SIN] + step[SIN];
             bounded = 1;
@@ -91,10 +94,13 @@ static kspec_status newton(kspec_ridge *r, const ks_run *run, const ks_ridge_sys
     }
 }
 
-/* The published iteration x <- G(x): monotone from an upper bound, slow where D has an eigenvalue near 1. */
+/*
+ * Runs the published iteration x <- G(x), which is monotone from an upper bound, but slow if D has an
+ * eigenvalue near 1.
+ */
 static kspec_status fixed_point(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                                 ks_ridge_solution *s, kspec_error *err) {
-    enum { PATIENCE = 100 }; /* steps without a smaller residual after which it is the floor */
+    enum { PATIENCE = 100 }; /* after so many steps without a smaller residual, it is at its floor */
     double best = INFINITY, floor[2], step[2];
     kspec_status st;
     for (int since = 0;; since++) {
@@ -124,9 +130,9 @@ static kspec_status fixed_point(kspec_ridge *r, const ks_run *run, const ks_ridg
 }
 
 /*
- * Without a ridge G is homogeneous in u = 1 + x, and G_cos/u_cos + G_sin/u_sin = n/N < 2 for every u. Once
- * both terms are below 1, a multiple of u has u - G(u) >= 1, and u - 1 is an upper bound. Newton on the
- * logarithm of u_sin/u_cos makes the terms equal.
+ * Finds an upper bound without a ridge. G is then homogeneous in u = 1 + x, and G_cos/u_cos + G_sin/u_sin =
+ * n/N < 2 for every u. Once both terms are below 1, a multiple of u has u - G(u) >= 1, and u - 1 is an upper
+ * bound. Newton's method on the logarithm of u_sin/u_cos makes the terms equal.
  */
 static kspec_status interpolating_bound(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                                         double x[2], int *iterations, kspec_error *err) {
@@ -167,7 +173,7 @@ kspec_status ks_ridge_solve(kspec_ridge *r, const ks_run *run, const ks_ridge_sy
 
 /* ---- along a path of lambda ---- */
 
-/* F(x, lambda) = 0 gives (I - D) dx/dlambda = -tr(Q K_a Q)/n */
+/* Stores a point with its slope: F(x, lambda) = 0 gives (I - D) dx/dlambda = -tr(Q K_a Q)/n. */
 ks_ridge_solved ks_ridge_remember(double lambda, const ks_ridge_solution *s) {
     ks_ridge_solved p = {lambda, {s->x[COS], s->x[SIN]}, {-1, -1}};
     double d[2];
@@ -177,7 +183,7 @@ ks_ridge_solved ks_ridge_remember(double lambda, const ks_ridge_solution *s) {
     return p;
 }
 
-/* The cubic with the values and slopes of p and q, in logarithms, at l; or the line at p */
+/* Evaluates at l the cubic with the values and slopes of p and q, in logarithms, or the line through p. */
 static double extrapolate(const ks_ridge_solved *p, const ks_ridge_solved *q, int a, double l) {
     double lp = log(p->lambda), yp = log(p->x[a]), line = yp + p->slope[a] * (l - lp);
     if (!q) return line;
@@ -187,8 +193,8 @@ static double extrapolate(const ks_ridge_solved *p, const ks_ridge_solved *q, in
 }
 
 /*
- * delta falls as lambda rises, and lambda delta rises: each solved point bounds the solution on both sides.
- * Within those bounds the start is extrapolated from the nearest two solved points.
+ * Extrapolates a start from the nearest two solved points, within bounds. delta falls as lambda rises, and
+ * lambda delta rises: so each solved point bounds the solution on both sides.
  */
 void ks_ridge_start(const kspec_ridge *r, double lambda, const ks_ridge_solved *solved, size_t count,
                     double start[2], double upper[2]) {

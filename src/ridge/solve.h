@@ -1,32 +1,34 @@
-/* Solving x = G(x) for (delta_cos, delta_sin), or (theta_cos, theta_sin): see resolvent.h. */
+/* Solves x = G(x) for (delta_cos, delta_sin), or (theta_cos, theta_sin): see resolvent.h. */
 #pragma once
 
 #include "ridge/resolvent.h"
 
 typedef struct {
     double x[2];
-    ks_ridge_traces t; /* at x; r->Q holds the resolvent there */
+    ks_ridge_traces t; /* at x; r->Q holds the resolvent at x */
     int iterations;
     double residual, error;
     kspec_ridge_state state;
 } ks_ridge_solution;
 
-/* Solved points of one N along lambda: where the next one starts. Zero-initialise. */
+/* Solved points of one N along lambda, from which the next one starts. Zero-initialise. */
 typedef struct {
     double lambda, x[2], slope[2]; /* slope: d log x_a / d log lambda */
 } ks_ridge_solved;
 
-/* A start for lambda > 0, extrapolated from `count` solved points, and an upper bound of the solution. */
+/*
+ * Finds a start for lambda > 0, extrapolated from `count` solved points, and an upper bound of the solution.
+ */
 void ks_ridge_start(const kspec_ridge *r, double lambda, const ks_ridge_solved *solved, size_t count,
                     double start[2], double upper[2]);
 
-/* The entry of a solution in that list. */
+/* The entry of a solution in the list of solved points */
 ks_ridge_solved ks_ridge_remember(double lambda, const ks_ridge_solution *s);
 
-/* y = (I - D)^-1 b = Omega b; returns 0 where I - D is not an M-matrix (and y is not set). */
+/* y = (I - D)^-1 b = Omega b. Returns 0 and does not set y if I - D is not an M-matrix. */
 int ks_ridge_omega(const ks_ridge_traces *t, const double b[2], double y[2]);
 
-/* Solves from start; a system without a ridge ignores start and upper. */
+/* Solves from start. A system without a ridge ignores start and upper. */
 kspec_status ks_ridge_solve(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                             const double start[2], const double upper[2], ks_ridge_solution *s,
                             kspec_error *err);
