@@ -1,4 +1,4 @@
-/* The program: its commands, its help, and how a command line becomes a run of one of them. */
+/* The main program: finds the command on the command line, runs it, and prints the overview of commands. */
 #include "core/cli.h"
 #include "core/restart.h"
 #include "plot/plot.h"
@@ -17,7 +17,7 @@ const cli_command *const cli_commands[] = {
     &cmd_plot,      &cmd_config,   &cmd_completion, NULL,
 };
 
-/* The first command of each question, as the overview groups them */
+/* Questions for the overview, each with its first command */
 static const struct {
     const cli_command *first;
     const char *question;
@@ -52,7 +52,7 @@ static void overview(FILE *f) {
           f);
 }
 
-/* What a newcomer asks, and what answers it */
+/* Prints a newcomer's questions and the commands that answer them. */
 static void greet(FILE *f) {
     fputs("How many dimensions do my data have?   kspec dimension YOURS.npy   (rows: inputs, columns: "
           "features)\n"
@@ -97,15 +97,16 @@ static int help(int argc, char **argv) {
 }
 
 /*
- * Where the shell has closed a standard file ("2>&-"), the next file opened would take its number, and a
- * message would land in the result. /dev/null, opened the wrong way, keeps the number and still fails.
+ * Opens closed standard files as /dev/null. If the shell has closed one ("2>&-"), the next file opened would
+ * take its number, and a message would land in the result. /dev/null, opened the wrong way, keeps the number
+ * and still fails.
  */
 static void hold_standard_files(void) {
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
-/* KSPEC_ISA is checked even where the command would not need it. */
+/* Checks KSPEC_ISA even if the command does not need it. */
 static int check_isa(void) {
     const char *isa = kspec_isa();
     if (strncmp(isa, "invalid", 7) != 0) return EXIT_DONE;
@@ -113,7 +114,7 @@ static int check_isa(void) {
                      getenv("KSPEC_ISA"));
 }
 
-/* Before anything is computed: can the picture be drawn, and can the results be written? */
+/* Before any computation: can the picture be drawn, and can the results be written? */
 static int check_output(const cli_common *c, const void *args) {
     int status = EXIT_DONE;
     if (c->plot && c->output && strcmp(c->output, c->plot) == 0)

@@ -75,8 +75,7 @@ typedef struct {
     const char *arg;
     const char *help;
     /*
-     * OPT_CHOICE, OPT_SET: the allowed words. OPT_LIST: the words that mean an empty list. Completion offers
-     * them for any type
+     * The words allowed (OPT_CHOICE, OPT_SET), or for an empty list (OPT_LIST). Completion offers them always
      */
     const cli_choice *choices;
     /* OPT_INT, OPT_SIZE: the least value allowed */
@@ -99,10 +98,7 @@ typedef struct {
 
 typedef struct cli_command cli_command;
 
-/*
- * A column in the table of a list of INPUTs, and the path of its number in the JSON object:
- * "estimates.0.value"
- */
+/* A column in the table of a list of INPUTs, and its number's path, such as "estimates.0.value" */
 typedef struct {
     const char *heading, *path;
 } cli_column;
@@ -173,10 +169,7 @@ struct cli_command {
     int apart;
     /* Ranks divide its work, and --checkpoint stores it (ranks.c) */
     int shares;
-    /*
-     * "@FILE" stands for one INPUT per line of the file; these are the table's columns, ended by a NULL path,
-     * or NULL
-     */
+    /* "@FILE" means one INPUT per line; the columns of their table, ended by a NULL path, or NULL */
     const cli_column *columns;
     int (*run)(void *args);
 };
@@ -215,10 +208,7 @@ int cli_has_option(const cli_option *options, const char *name);
 
 /* Parses one value into its field; returns 0, or an exit status after a message. */
 int cli_set(const cli_option *o, const char *text, void *args);
-/*
- * Does the option have one letter only, such as -n? --x is a long option without a letter. "-" or "--" in
- * messages
- */
+/* Is its name one letter, such as -n? --x is a long name without a letter. "-" or "--" before the name */
 static inline int cli_is_short(const cli_option *o) { return !o->name[1] && o->letter; }
 const char *cli_dashes(const cli_option *o);
 /* A finite number that is all of text */
@@ -256,9 +246,7 @@ void cli_sort(double *x, size_t count);
 /* The functions by which a host receives the output of a command, instead of printing */
 typedef struct {
     void *ctx;
-    /*
-     * receives the one-line message and the exit status of the tool; a failing command calls it before `done`
-     */
+    /* receives the message, one line, and the tool's exit status; on failure it is called first */
     void (*error)(void *ctx, int status, const char *text);
     void (*failed)(void *ctx, kspec_status status);
     /* receives the table, NULL for a host that shows none, and the JSON object; the host frees both */
@@ -291,15 +279,12 @@ void cli_call_end(cli_call outer);
 int cli_run(int argc, char **argv, char **command_line);
 
 /*
- * Runs a command line inside the command c. Returns its JSON object, or after a failure the message (NULL: no
- * memory). The caller frees both.
+ * Runs a command line inside the command c. The caller owns its JSON object, or its message after a failure
+ * (NULL: no memory).
  */
 int cli_run_inner(const cli_common *c, size_t argc, const char *const *argv, json_t **object, char **message);
 
-/*
- * Is an INPUT a list, "@FILE", that this command takes? Then the command runs for each line, with argv as
- * parsed.
- */
+/* Is an INPUT a list, "@FILE", that this command takes? Then cli_run_list() runs it for each line of argv. */
 int cli_is_list(const cli_common *c);
 int cli_run_list(const cli_common *c, size_t argc, const char *const *argv);
 
@@ -364,16 +349,12 @@ void cli_doubts(const cli_common *c, const char *where, kspec_doubt *const *doub
 void cli_left_out_print(FILE *f, const cli_common *c, kspec_doubt *const *doubts, size_t count);
 /* Reports doubts, like cli_doubts(), from the JSON object of a command that ran inside this one. */
 void cli_doubts_of(const cli_common *c, const char *where, const json_t *object);
-/*
- * Reports rows and columns without a value. Call it once a result exists, so that a failure stays one line.
- */
+/* Reports rows and columns without a value. Call it once a result exists: a failure stays one line. */
 void cli_doubts_of_missing(const cli_common *c, const kspec_dataset *d);
 /* Warns about the tool itself rather than a result. */
 void cli_warn(const cli_common *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/*
- * A progress callback that draws a bar on a terminal after a second; its report is NULL if no bar is wanted
- */
+/* A progress callback that draws a bar on a terminal after a second; its report may be NULL: no bar */
 kspec_progress cli_progress(const cli_common *c);
 void cli_progress_end(void);
 
@@ -429,39 +410,25 @@ int cli_recordings_make(const cli_common *c, const cli_labels *labels, int each,
 /* Reads the recordings. Notes a single one as the input itself, several as its list "matrices". */
 int cli_recordings_read(const cli_common *c, cli_recordings *r, int centered);
 void cli_recordings_free(cli_recordings *r);
-/*
- * The command's arguments with this recording as the only input, for cli_print_shape() and similar functions
- */
+/* The command's arguments with this recording as the only input, for cli_print_shape() and others */
 cli_common cli_of_recording(const cli_common *c, const cli_recording *r);
 
-/*
- * Reads some INPUTs, trials of one matrix, and notes them under `role`, or as the input itself if role is
- * NULL.
- */
+/* Reads some INPUTs, trials of one matrix; notes them under `role`, or as the input itself (role NULL). */
 int cli_read_inputs(const cli_common *c, const char *role, const char *const *paths, size_t count,
                     kspec_dataset **d);
 
-/*
- * Reads one more file, which must hold one matrix, and notes it under `role`, such as "target", or as the
- * input itself if role is NULL.
- */
+/* Reads one more file with one matrix; notes it under `role`, such as "target", or as the input (NULL). */
 int cli_read_one(const cli_common *c, const char *role, const char *path, const kspec_read_opts *how,
                  kspec_dataset **d);
 
 /* Views of all trials of a data set; the caller frees them. NULL: no memory */
 kspec_matrix *cli_trials(const kspec_dataset *d);
 
-/*
- * Prints a name that may hold any bytes: only printable ones, the end of a long name; padded to `width`
- * letters.
- */
+/* Prints the printable bytes of a name, the end of a long one, padded to `width` letters. */
 void cli_print_name(FILE *f, const char *name, int width);
 int cli_name_width(const char *name);
 
-/*
- * Prints "10 trials × 640 rows × 50 columns" (without the trials if there is one), then "; how" unless that
- * is NULL.
- */
+/* Prints "10 trials × 640 rows × 50 columns" (trials only if several), and "; how" unless that is NULL. */
 void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d, const char *how);
 
 /* Writes rows x cols numbers to a file: .npy, .csv or .json by its suffix. */
@@ -477,10 +444,7 @@ typedef struct {
     kspec_dataset *data[2];
 } cli_covariances;
 
-/*
- * Reads and checks them. On failure prints a message and returns the exit status. *dim is 0, or the required
- * dimension.
- */
+/* Reads and checks them; prints a message and returns the exit status. *dim: 0, or the dimension needed. */
 int cli_read_covariances(const cli_common *common, const char *sigma, const char *sigma_x, size_t *dim,
                          cli_covariances *c);
 void cli_covariances_free(cli_covariances *c);
@@ -601,10 +565,7 @@ typedef struct {
 } cli_number;
 const char *cli_rounded(cli_number *to, double x, double error);
 void cli_cell_rounded(FILE *f, int width, double x, double error);
-/*
- * An estimate in its interval: its error is the geometric mean of its distances to the ends; each end's error
- * is its own distance.
- */
+/* An estimate in its interval. Its error is the geometric mean of its distances to the ends. */
 typedef struct {
     cli_number value, low, high;
 } cli_interval;
@@ -615,10 +576,7 @@ void cli_print_interval(FILE *f, double x, double low, double high);
 /* Prints two cells: the ends of the interval. */
 void cli_cell_interval(FILE *f, int width, double x, double low, double high);
 
-/*
- * Prints a probability with so many places, "0.03"; below 1e-16 prints "<1e-16", since no approximation holds
- * so far out.
- */
+/* Prints a probability with so many places, "0.03"; below 1e-16 "<1e-16": approximations fail so far out. */
 void cli_print_p(FILE *f, int width, double p);
 /* Escape sequences, empty unless the table goes to a terminal */
 const char *cli_bold(const cli_common *c);

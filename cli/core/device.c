@@ -1,4 +1,4 @@
-/* Where a command computes: --device, and what the result says of it. */
+/* Reads --device and describes in the result where a command computed. */
 #include "core/cli.h"
 
 #include <string.h>

@@ -1,14 +1,14 @@
 /*
- * The envelope: what every JSON object has, whatever the command. Its keys stand around those of the command:
+ * Builds the envelope: the keys that every JSON object has, around the command's own keys.
  *
  *     schema    "kspec-COMMAND/VERSION": the version grows when a key changes its form or goes
  *     kspec     the version of kspec
  *     command, command_line
- *     input     an object: the matrix that was read, as it was understood; empty where none was
+ *     input     an object: the matrix as kspec understood it; empty without a matrix
  *     ...       the command's own keys
  *     doubts    a list of objects: code, severity, text and the values concerned
  *     warnings  the texts of all doubts but notes
- *     seconds   of the computation, where the command says so, else of the whole command
+ *     seconds   of the computation if the command reports it, else of the whole command
  */
 #include "core/cli.h"
 
@@ -106,14 +106,14 @@ void cli_call_end(cli_call outer) {
     if (outer.memory_failed) cli_memory_lost();
 }
 
-/* ---- the input ---- */
+/* ---- input ---- */
 
 static int is_file(const char *path) {
     struct stat s;
     return strcmp(path, "-") == 0 || stat(path, &s) == 0;
 }
 
-/* "x.npz:key" as kspec_read() splits it: at the last colon that has a file before it */
+/* Splits "x.npz:key" like kspec_read(): at the last colon that follows the name of an existing file. */
 static void set_path(json_t *to, const char *input) {
     char *path = strdup(input), *colon = NULL;
     if (!path) cli_memory_lost();
@@ -185,11 +185,11 @@ void cli_note_treatment(const cli_common *c, const char *role, int centered, int
     json_object_set_new(to, "normalized", json_boolean(normalized));
 }
 
-/* ---- the whole ---- */
+/* ---- the object ---- */
 
 json_t *cli_envelope(const cli_common *c, json_t *keys) {
     char schema[64], command[40];
-    /* a command may call its result by another name: plot makes a figure */
+    /* a command may give its result another name: plot makes a figure */
     const char *own = json_string_value(json_object_get(keys, "command"));
     snprintf(command, sizeof command, "%.*s", (int)strcspn(c->command->name, " "), c->command->name);
     if (own) snprintf(command, sizeof command, "%s", own);

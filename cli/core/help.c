@@ -1,11 +1,11 @@
-/* What -h and --help-all print: usage, options, and two command lines to try. */
+/* Prints the help of -h and --help-all: usage, options, and two command lines to try. */
 #include "core/cli.h"
 
 #include <string.h>
 
 /*
- * The options of each command that -h shows, and its examples. These read the files that a first
- * `kspec generate` makes (the overview says so), or a table or signal of the user's.
+ * The options of each command that -h shows, and its examples. The examples read the files that a first
+ * `kspec generate` writes (the overview says so), or a table or signal of the user's.
  */
 typedef struct {
     const char *command, *options;
@@ -84,7 +84,7 @@ static const first_help shown[] = {
     {"completion", "output", {"kspec completion bash", "kspec completion fish -o kspec.fish"}},
 };
 
-/* NULL for a program of its own, whose options are few */
+/* NULL for a separate program, which has few options */
 static const first_help *find(const cli_command *c) {
     for (size_t k = 0; k < sizeof shown / sizeof *shown && !c->apart; k++)
         if (strcmp(shown[k].command, c->name) == 0) return &shown[k];

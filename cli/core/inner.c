@@ -1,4 +1,4 @@
-/* A command that runs others inside itself: of many INPUTs one table, of one a report. */
+/* Runs commands inside other commands: one table from many INPUTs, or a report on one. */
 #include "core/cli.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static void keep_code(void *ctx, kspec_status status) { (void)ctx, (void)status;
 
 static void keep_result(void *ctx, char *table, char *json) {
     heard *h = ctx;
-    (void)table; /* it shows none */
+    (void)table; /* the outer command prints no inner table */
     free(h->json);
     h->json = json;
 }

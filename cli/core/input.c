@@ -1,4 +1,4 @@
-/* The files that a command reads and writes. */
+/* Reads and writes the files of a command. */
 #include "core/cli.h"
 #include "kspec/host.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Row and column of the first infinite entry; 0 where there is none */
+/* Finds row and column of the first infinite entry; 0 if all are finite. */
 static int find_infinite(const kspec_matrix *m, size_t *row, size_t *col, double *value) {
     for (size_t i = 0; i < m->rows; i++)
         for (size_t j = 0; j < m->cols; j++) {
@@ -18,11 +18,11 @@ static int find_infinite(const kspec_matrix *m, size_t *row, size_t *col, double
     return 0;
 }
 
-/* Infinite entries are refused, under every policy for missing ones. */
+/* Rejects infinite entries, under every policy for missing ones. */
 static int check_finite(const char *path, const kspec_dataset *d) {
     for (size_t t = 0; t < d->trials; t++) {
         const kspec_matrix m = kspec_dataset_trial(d, t);
-        /* a column-major matrix is looked through as it lies, and then once more for the place */
+        /* scans a column-major matrix in memory order, and again for the first entry in row order */
         const kspec_matrix turned = {m.data, m.cols, m.rows, m.col_stride, m.row_stride};
         size_t row, col;
         double value;
@@ -41,7 +41,7 @@ static int is_of_missing(kspec_doubt_code code) {
     return code == KSPEC_DOUBT_EMPTY_ROWS || code == KSPEC_DOUBT_EMPTY_COLS;
 }
 
-/* A column of times or trials matters to a command that has groups of rows, where none are given. */
+/* Mentions a column of times or trials, if the command can use groups of rows and none are given. */
 static void tell_doubts(const cli_common *c, const kspec_dataset *d) {
     const int ungrouped =
         cli_takes(c->command, "groups") && !cli_given(c, "groups") && !cli_given(c, "groups-column");
@@ -58,7 +58,7 @@ void cli_doubts_of_missing(const cli_common *c, const kspec_dataset *d) {
         if (is_of_missing(d->doubts[k]->code)) cli_doubts(c, NULL, &d->doubts[k], 1);
 }
 
-/* What tells a file that was written to from the same one before: a list of numbers, or NULL */
+/* The numbers that change when a file is written to: a list, or NULL */
 static json_t *state_of(const char *path) {
     struct stat s;
     if (stat(path, &s) != 0) return NULL;
@@ -78,7 +78,7 @@ int cli_check_mapped(const cli_common *c) {
         const char *path = json_string_value(json_array_get(file, 0));
         const json_t *before = json_array_get(file, 1);
         json_t *now = path ? state_of(path) : NULL;
-        /* another file of that name leaves the one that is mapped as it was */
+        /* replacing the file by another of the same name does not change the mapped one */
         const int same = now && json_equal(json_array_get(before, 0), json_array_get(now, 0)) &&
                          json_equal(json_array_get(before, 1), json_array_get(now, 1));
         const int changed = same && !json_equal(before, now);
@@ -110,7 +110,7 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
     }
     cli_note_input(c, role, paths, count, how, d);
     watch_mapped(c, d);
-    if (d->memory) return EXIT_DONE; /* nothing here looks at numbers that are on a GPU */
+    if (d->memory) return EXIT_DONE; /* this function only looks at numbers in host memory */
     if (!role || !one) tell_doubts(c, d);
     status = cli_ranks_input(c, paths[0], d);
     if (status) {
@@ -120,7 +120,7 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
     return status;
 }
 
-/* As the options of the command say */
+/* The options for reading, from the command's options */
 static kspec_read_opts as_asked(const cli_common *c) {
     return (kspec_read_opts){.size = sizeof(kspec_read_opts),
                              .axes = c->axes,
@@ -164,15 +164,18 @@ kspec_matrix *cli_trials(const kspec_dataset *d) {
     return phi;
 }
 
-/* ---- how it was understood ---- */
+/* ---- how the input was understood ---- */
 
-/* A file's name may hold line breaks and escape sequences, and be longer than a line: its end is printed. */
+/*
+ * A file's name may hold line breaks and escape sequences, and be longer than a line. Only its end is
+ * printed.
+ */
 enum { LONGEST_NAME = 160 };
 static const char *end_of(const char *name) {
     size_t n = strlen(name);
     if (n <= LONGEST_NAME) return name;
     name += n - LONGEST_NAME;
-    while ((*name & 0xc0) == 0x80) name++; /* not from the middle of a UTF-8 character */
+    while ((*name & 0xc0) == 0x80) name++; /* a UTF-8 character stays whole */
     return name;
 }
 

@@ -1,4 +1,4 @@
-/* "@FILE" as INPUT: the command for each line of the file, and one table of the results. */
+/* Runs a command for each line of a list "@FILE", and prints one table of the results. */
 #include "core/cli.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@ typedef struct {
     json_t *results;
 } list;
 
-/* ---- one of them ---- */
+/* ---- one line ---- */
 
-/* Is this word of the command line an INPUT, or about where the result goes? */
+/* Is this word of the command line an INPUT, or does it say where the result goes? */
 static int is_apart(const cli_common *c, const char *const *argv, size_t k) {
     for (size_t i = 0; i < c->input_count; i++)
         if (c->inputs[i] == argv[k]) return 1;
@@ -19,7 +19,7 @@ static int is_apart(const cli_common *c, const char *const *argv, size_t k) {
     return value || strncmp(argv[k], "-o", 2) == 0 || strncmp(argv[k], "--output", 8) == 0;
 }
 
-/* What every object has goes to its own place: the input to the list's, with a label. */
+/* Moves the keys of the envelope to the list: the input goes to the list's inputs, with a label. */
 static void take(list *l, const char *label, json_t *object) {
     static const char *const envelope[] = {"schema", "kspec", "command", "command_line", "input", "warnings"};
     json_t *matrices = json_object_get(l->c->input, "matrices"), *input = json_object_get(object, "input");
@@ -44,7 +44,7 @@ static int run_one(list *l, const cli_recording *r, size_t argc, const char *con
     json_t *object;
     char *message;
     int status = cli_run_inner(l->c, n, words, &object, &message);
-    int told = !message || strstr(message, r->name); /* does it say what it is about? */
+    int told = !message || strstr(message, r->name); /* does the message name its INPUT? */
     if (!status)
         take(l, r->name, object);
     else
@@ -55,13 +55,13 @@ static int run_one(list *l, const cli_recording *r, size_t argc, const char *con
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- all lines ---- */
 
 static json_t *to_json(const void *result) {
     return json_pack("{s:O}", "results", ((const list *)result)->results);
 }
 
-/* "estimates.0.value" of an object, or NULL */
+/* Finds "estimates.0.value" in an object, or returns NULL. */
 static const json_t *look_up(const json_t *o, const char *path) {
     while (o && *path) {
         char step[64];
@@ -116,7 +116,7 @@ int cli_run_list(const cli_common *c, size_t argc, const char *const *argv) {
     if (!l.results) status = cli_no_memory();
     for (size_t k = 0; k < of.count && !status; k++) status = run_one(&l, &of.at[k], argc, argv);
     for (size_t k = 0; !status && (o = json_array_get(l.results, k));
-         k++) { /* a failure says one thing only */
+         k++) { /* one failure gives one message */
         cli_doubts_of(c, json_string_value(json_object_get(o, "label")), o);
         json_object_del(o, "doubts");
     }

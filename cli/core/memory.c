@@ -1,6 +1,6 @@
 /*
- * Memory of the tool. Where JSON values and tables are made, nobody looks at each allocation; so a failure is
- * remembered, and what was made is not printed: cli_done() ends in one message.
+ * Remembers any failed allocation, so that the tool never prints an incomplete result. Code that builds JSON
+ * values and tables does not check each allocation. If one failed, cli_done() prints one message instead.
  */
 #include "core/cli.h"
 
@@ -16,8 +16,8 @@ void cli_memory_lost(void) { failed = 1; }
 int cli_memory_failed(void) { return failed; }
 
 /*
- * While JSON is parsed, memory for what jansson does between two of our calls: its scanner goes on without a
- * letter that it had no room for, and ends the process where that letter was a quote.
+ * Memory that jansson may use between two of our calls while it parses JSON. Without this reserve its scanner
+ * would skip a letter that found no room, and end the process if that letter was a quote.
  */
 static _Thread_local struct {
     char *bytes;
@@ -66,7 +66,7 @@ typedef struct {
     const char *at, *end;
 } rest;
 
-/* Once memory is short the text ends: jansson asks for little at a time. */
+/* Ends the text once memory is short: jansson asks for little at a time. */
 static size_t next(void *to, size_t most, void *data) {
     rest *r = data;
     size_t n = (size_t)(r->end - r->at);
@@ -80,7 +80,7 @@ static size_t next(void *to, size_t most, void *data) {
 json_t *cli_json_parse(const char *text, size_t size, json_error_t *where) {
     enum { SCANNED = 1024 }; /* bytes that jansson asks for at a time, at about 128 bytes of memory each */
     json_t *json = NULL;
-    reserve.size = 3 * size + 256 * SCANNED; /* and the word that it is in, which may be all of the text */
+    reserve.size = 3 * size + 256 * SCANNED; /* and the current word, which may be all of the text */
     reserve.used = 0;
     reserve.bytes = malloc(reserve.size);
     if (reserve.bytes) {
@@ -114,7 +114,7 @@ json_t *cli_json_file(const char *path) {
     return json;
 }
 
-/* ---- a text that grows: open_memstream() forgets what it had no memory for ---- */
+/* ---- a growing text: open_memstream() forgets text that found no memory ---- */
 
 static ssize_t append(void *cookie, const char *bytes, size_t size) {
     cli_text *t = cookie;
@@ -124,7 +124,7 @@ static ssize_t append(void *cookie, const char *bytes, size_t size) {
         if (!more) {
             cli_memory_lost();
             t->failed = 1;
-            return 0; /* sets the stream's error, too */
+            return 0; /* also sets the stream's error */
         }
         t->data = more, t->room = room;
     }
@@ -142,7 +142,7 @@ FILE *cli_text_open(cli_text *t) {
 
 int cli_text_close(cli_text *t) {
     if (!t->stream) return 0;
-    fputc(0, t->stream); /* for who reads it as a string */
+    fputc(0, t->stream); /* ends the text for readers of a string */
     int lost = ferror(t->stream);
     lost |= fclose(t->stream) != 0;
     if (lost || t->failed) {

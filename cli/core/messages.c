@@ -32,8 +32,10 @@ int cli_error(int status, const char *fmt, ...) {
     return status;
 }
 
-/* " (--select-cols 1-)": the flag of the library's option, if the command has one, and a value unless it has
- * been given, or it is to be said always; "-n 4" for nmax */
+/*
+ * Adds " (--select-cols 1-)": the flag of the library's option, if the command has one. The value follows
+ * unless the user gave the option or it is never left out; "-n 4" for nmax.
+ */
 static void add_flag(const cli_common *c, const char *option, const char *setting, int always, char *text,
                      size_t size) {
     char flag[64];
@@ -70,7 +72,7 @@ int cli_fail(kspec_status st, const kspec_error *err) {
 }
 
 int cli_fail_data(kspec_status st, const kspec_error *err) {
-    /* what is wrong with an option is no fault of the file's */
+    /* a wrong option is not the file's fault */
     return st == KSPEC_E_ARG && !err->option[0] ? fail(EXIT_INPUT, st, err) : cli_fail(st, err);
 }
 
@@ -97,7 +99,7 @@ void cli_error_prefix(kspec_error *err, const char *name) {
 
 int cli_no_memory(void) { return cli_error(EXIT_FAILED, "out of memory"); }
 
-/* Takes over an object with code, severity and text; they are missing where memory is (cli_memory_lost()). */
+/* Takes over an object with code, severity and text. They are missing without memory (cli_memory_lost()). */
 static void tell(const cli_common *c, json_t *doubt) {
     const char *severity = json_string_value(json_object_get(doubt, "severity")),
                *text = json_string_value(json_object_get(doubt, "text"));
@@ -108,7 +110,7 @@ static void tell(const cli_common *c, json_t *doubt) {
         json_decref(doubt);
         return;
     }
-    if (json_array_append_new(c->doubts, doubt)) return; /* which releases it */
+    if (json_array_append_new(c->doubts, doubt)) return; /* this releases it */
     if (!severity || !text || strcmp(severity, "note") == 0) return;
     json_array_append(c->warnings, json_object_get(doubt, "text"));
     if (!c->quiet && !cli_hosted && !cli_is_quiet_rank()) {
@@ -220,7 +222,7 @@ void cli_progress_end(void) {
 
 /* ---- signals: unfinished files are removed, and the tool ends at once ---- */
 
-/* A child process to end with this one, or 0 */
+/* The child process that ends with this one, or 0 */
 static volatile sig_atomic_t child;
 
 void cli_guard_child(int pid) { child = pid; }
@@ -242,9 +244,8 @@ static void bus_error(int signal) {
 }
 
 /*
- * Whatever ends the tool from outside and can be caught: Ctrl-C, kill, a terminal that goes (unless nohup
- * says otherwise), the limit on processor time, batch systems' warnings, timers inherited from who started
- * it.
+ * Catches every signal that ends the tool from outside: Ctrl-C, kill, a closing terminal (unless nohup
+ * ignores it), the limit on CPU time, warnings of batch systems, timers inherited from the parent process.
  */
 void cli_catch_signals(void) {
     static const int ends[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,   SIGXCPU,
@@ -260,6 +261,6 @@ void cli_catch_signals(void) {
     a.sa_handler = bus_error;
     sigaction(SIGBUS, &a, NULL);
     a.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &a, NULL); /* a closed pipe is a write error, reported as such */
-    sigaction(SIGXFSZ, &a, NULL); /* so is a file that grows beyond the limit on its size */
+    sigaction(SIGPIPE, &a, NULL); /* a closed pipe becomes a write error */
+    sigaction(SIGXFSZ, &a, NULL); /* so does a file beyond the size limit */
 }

@@ -1,4 +1,4 @@
-/* From a command line to a command's arguments; the options that every command has. */
+/* Parses a command line into a command's arguments, and defines the options that all commands share. */
 #include "core/cli.h"
 
 #include <stdlib.h>
@@ -89,13 +89,13 @@ const cli_command *cli_find_verb(const cli_command *c, const char *name) {
 
 /* ---- one option of the command line ---- */
 
-/* What is searched: a long name up to '=', or a letter */
+/* The option to find: a long name up to '=', or a letter */
 typedef struct {
     const char *name;
     size_t length;
     char letter;
     const cli_option *found;
-    /* All names, for suggestions */
+    /* All names, to suggest the nearest */
     const char *names[64];
     size_t count;
 } search;
@@ -127,7 +127,7 @@ static int unknown(const cli_command *c, const char *arg, const search *s) {
                      c->apart ? '-' : ' ', c->name);
 }
 
-/* argv[*i] is an option: sets it, and moves *i to its value if that is a word of its own. */
+/* Sets the option argv[*i], and moves *i to its value if that is a separate word. */
 static int take_option(const cli_command *c, int argc, char **argv, int *i, void *args) {
     cli_common *common = args;
     const char *arg = argv[*i], *value = NULL;
@@ -155,7 +155,7 @@ static int take_option(const cli_command *c, int argc, char **argv, int *i, void
     }
     if (!o->aside || (c->writes_output && o->offset == COMMON(output))) {
         cli_remember(arg);
-        if (value == argv[*i]) cli_remember(value); /* a word of its own */
+        if (value == argv[*i]) cli_remember(value); /* a separate word */
     }
     return cli_set(o, value, args);
 }
@@ -166,7 +166,7 @@ int cli_no_input(const cli_command *c) {
     return cli_error(EXIT_USAGE, "%s: no INPUT given; 'kspec %s -h' shows the usage", c->name, c->name);
 }
 
-/* The first argument, where it is a choice, is taken off the others. */
+/* Removes the first argument from the others if it is a choice. */
 static int take_what(const cli_command *c, cli_common *common) {
     char names[200];
     if (!c->what || (!common->input_count && c->what_optional)) return EXIT_DONE;

@@ -1,4 +1,4 @@
-/* The end of every command: its table or JSON object, and its picture. */
+/* Ends every command: prints its table or JSON object, and draws its picture. */
 #include "core/cli.h"
 #include "kspec/host.h"
 
@@ -9,7 +9,7 @@
 
 /* ---- values and cells ---- */
 
-/* A launcher may give its processes a terminal of its own, and write what comes from there into a file. */
+/* Is the output a terminal? A launcher may give its processes a terminal and write their output to a file. */
 static int styled(const cli_common *c) {
     return !c->output && !c->json && isatty(1) && !getenv("NO_COLOR") && !cli_is_launched();
 }
@@ -17,7 +17,7 @@ static int styled(const cli_common *c) {
 const char *cli_bold(const cli_common *c) { return styled(c) ? "\033[1m" : ""; }
 const char *cli_plain(const cli_common *c) { return styled(c) ? "\033[0m" : ""; }
 
-/* Bytes that are not UTF-8 cannot stand in JSON: all bytes above 127 then become '?'. */
+/* JSON needs UTF-8. In a text with other bytes, all bytes above 127 become '?'. */
 json_t *cli_string(const char *s) {
     json_t *o = json_string(s);
     char *copy = o ? NULL : strdup(s);
@@ -71,7 +71,7 @@ static int send_out(const char *output, const char *data, size_t size) {
         return st ? cli_fail_writing(st, &err) : EXIT_DONE;
     }
     int lost = fwrite(data, 1, size, stdout) != size || fflush(stdout) != 0;
-    clearerr(stdout); /* a host has other uses for it */
+    clearerr(stdout); /* a host may still use stdout */
     return lost ? cli_fail_output() : EXIT_DONE;
 }
 
@@ -90,7 +90,7 @@ int cli_print(void (*print)(FILE *f, const void *what), const void *what) {
     return send_table(NULL, print, what);
 }
 
-/* jansson writes DEL and the control characters of C1 as they are: \u007f and so on instead. */
+/* Escapes DEL and the control characters of C1 (\u007f and so on), which jansson writes unchanged. */
 static char *escape_controls(char *dump) {
     size_t n = strlen(dump), count = 0;
     for (size_t i = 0; i < n; i++)
@@ -118,13 +118,13 @@ static int send_object(const char *output, const json_t *object) {
         return cli_error(EXIT_FAILED, "out of memory for the JSON output");
     }
     size_t n = strlen(dump);
-    dump[n] = '\n'; /* in place of the terminator: send_out() goes by size */
+    dump[n] = '\n'; /* replaces the terminator: send_out() knows the size */
     int status = send_out(output, dump, n + 1);
     free(dump);
     return status;
 }
 
-/* A host takes the object, and some the table, too. */
+/* Gives the host the object, and the table if it wants one. */
 static int hand_over(const cli_common *c, void (*print)(FILE *f, const void *result),
                      json_t *(*keys)(const void *result), const void *result) {
     cli_text table = {0};
@@ -153,7 +153,7 @@ int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
     const char *output = c->command->writes_output ? NULL : c->output;
     json_t *object = cli_wants_object(c) ? cli_envelope(c, keys(result)) : NULL;
     int status = EXIT_DONE;
-    if (cli_memory_failed()) /* what was made is incomplete */
+    if (cli_memory_failed()) /* the result is incomplete */
         status = cli_no_memory();
     else if (c->json)
         status = send_object(output, object);

@@ -1,6 +1,6 @@
 /*
- * The tool under mpirun or srun: every rank runs the same command, rank 0 alone speaks and writes. Commands
- * that share nothing out run on rank 0, while the others wait for its end.
+ * Runs the tool under mpirun or srun: every rank runs the same command, but only rank 0 prints and writes. A
+ * command that does not divide its work runs on rank 0, and the other ranks wait until it ends.
  */
 #include "core/cli.h"
 #include "core/restart.h"
@@ -12,19 +12,22 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The ranks of the command that this thread runs */
+/* The state of the rank in the current command */
 static _Thread_local struct {
     kspec_comm *comm;
     kspec_team *team;
     /* this rank's first message, and the digest of its inputs so far */
     char message[512];
     uint64_t inputs_digest;
-    /* the checkpoint is open, for inputs with this digest */
+    /* 1: the checkpoint is open, for inputs with this digest */
     int kept;
     uint64_t kept_digest;
 } ranks;
 
-/* Which rank the launcher says this is: known before MPI is, and where its plugin is missing */
+/*
+ * The number of this rank according to the launcher. It is known before MPI starts, and without the MPI
+ * plugin.
+ */
 static int launched_rank(void) {
     static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
     const char *none = getenv("KSPEC_MPI");
@@ -45,7 +48,7 @@ void cli_ranks_note(const char *text) {
 }
 
 #ifndef KSPEC_PORTABLE
-/* Ranks that run on the same processors share them: as many threads each as there are processors for it. */
+/* Ranks on the same CPUs share them: each rank gets as many threads as it has CPUs. */
 static kspec_status set_threads(void) {
     struct {
         char host[64];
@@ -68,17 +71,17 @@ static kspec_status set_threads(void) {
     snprintf(text, sizeof text, "%d", threads > 0 ? threads : 1);
     return setenv("KSPEC_THREADS", text, 1) ? KSPEC_E_NOMEM : KSPEC_OK;
 }
-#else /* which processors a process may use is not known: the user sets KSPEC_THREADS */
+#else /* the system does not say which CPUs a process may use: the user sets KSPEC_THREADS */
 static kspec_status set_threads(void) { return KSPEC_OK; }
 #endif
 
 int cli_ranks_begin(char **argv) {
     kspec_error err;
-    if (launched_rank() >= 0) cli_restart(argv); /* a process that has begun MPI cannot start again */
+    if (launched_rank() >= 0) cli_restart(argv); /* a process cannot restart once MPI has begun */
     kspec_status st = kspec_mpi_open(&ranks.comm, &err);
     if (st) return cli_fail(st, &err);
     if (!ranks.comm) return EXIT_DONE;
-    if (ranks.comm->rank > 0) { /* what it would print, rank 0 prints */
+    if (ranks.comm->rank > 0) { /* rank 0 prints in its place */
         int nowhere = open("/dev/null", O_WRONLY);
         if (nowhere >= 0) {
             dup2(nowhere, 1);
@@ -113,7 +116,10 @@ int cli_ranks_end(int status) {
 
 int cli_ranks_skip(const cli_command *c) { return cli_rank() > 0 && !c->shares; }
 
-/* Rank 0 alone writes files. What is computed may depend on whether an object is wanted: by all, or none. */
+/*
+ * Clears the outputs of all ranks except 0. The computation may depend on whether an object is wanted, so
+ * either all ranks or none build it.
+ */
 void cli_ranks_outputs(cli_common *c) {
     if (cli_rank() == 0) return;
     c->json = cli_wants_object(c);
@@ -127,7 +133,7 @@ static uint64_t mix(uint64_t h, uint64_t word) {
     return h ^ h >> 32;
 }
 
-/* Entries in the order of rows, a row at a time: the digest does not depend on how they lie in memory. */
+/* Digests entries row by row, so that the digest does not depend on the memory layout. */
 static uint64_t digest_of(const kspec_dataset *d) {
     uint64_t h = d->trials * 31 + d->rows * 1000003 + d->cols;
     for (size_t t = 0; t < d->trials; t++) {
@@ -142,14 +148,14 @@ static uint64_t digest_of(const kspec_dataset *d) {
     return h;
 }
 
-/* A host other than the tool itself, such as Python, has no ranks. */
+/* Is the host a program other than the tool, such as Python? It has no ranks. */
 static int is_apart(void) { return cli_hosted && !cli_hosted->inner; }
 
 kspec_team *cli_ranks_reading(const cli_common *c) {
     return ranks.comm && !is_apart() && c->command->shares ? ranks.team : NULL;
 }
 
-/* Does anybody want to know what was read? */
+/* Does anyone compare the inputs of this command? */
 static int is_compared(const cli_common *c) {
     return !is_apart() && c->command->shares && (ranks.team || c->checkpoint);
 }

@@ -1,4 +1,4 @@
-/* Several matrices in one command: which INPUTs are trials of which of them. */
+/* Sorts the INPUTs of a command into recordings: several matrices, each with its trials. */
 #include "core/cli.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static int add(cli_recordings *r, const char *name, const char *const *inputs, s
 
 /* ---- a list of recordings ---- */
 
-/* A line, which r owns from now on: words between tabs, the first of several its label */
+/* Adds a line, which r owns afterwards. Tabs separate its words; the first of several words is the label. */
 static int add_line(cli_recordings *r, const char *path, size_t number, char *line) {
     char **lines = realloc(r->lines, (r->line_count + 1) * sizeof *lines);
     if (!lines) {
@@ -43,7 +43,7 @@ static int add_line(cli_recordings *r, const char *path, size_t number, char *li
         if (!*word) return cli_error(EXIT_INPUT, "%s: line %zu has an empty word", path, number);
         words[count++] = word;
     }
-    for (size_t k = count > 1; k < count; k++) /* a list in a list might be itself */
+    for (size_t k = count > 1; k < count; k++) /* a list inside a list might be itself */
         if (words[k][0] == '@' && access(words[k], F_OK) != 0)
             return cli_error(EXIT_INPUT, "%s: line %zu: %s: a list cannot contain a list", path, number,
                              words[k]);
@@ -69,7 +69,7 @@ static int add_list(cli_recordings *r, const char *path) {
     return status;
 }
 
-/* The recordings from `from` on came from a list: all ranks must have the same one. */
+/* Checks that all ranks read the same list; its recordings begin at `from`. */
 static int same_list(const cli_common *c, const char *path, const cli_recordings *r, size_t from) {
     cli_text text;
     FILE *f = cli_text_open(&text);
@@ -85,11 +85,11 @@ static int same_list(const cli_common *c, const char *path, const cli_recordings
 
 /* ---- the command line ---- */
 
-/* INPUTs from ... to-1, all after one label or none */
+/* Adds INPUTs from ... to-1, which follow one label or none. */
 static int add_inputs(const cli_common *c, const char *label, size_t from, size_t to, int each,
                       cli_recordings *r) {
     int status = EXIT_DONE;
-    size_t first = from; /* of those that are trials of one recording */
+    size_t first = from; /* the first trial of the current recording */
     for (size_t i = from; i <= to && !status; i++) {
         int list = i < to && c->inputs[i][0] == '@' && c->inputs[i][1];
         if (list && label)
@@ -110,7 +110,7 @@ static int add_inputs(const cli_common *c, const char *label, size_t from, size_
 int cli_recordings_make(const cli_common *c, const cli_labels *labels, int each, cli_recordings *r) {
     *r = (cli_recordings){0};
     int status = EXIT_DONE;
-    for (size_t k = 0; k <= labels->count && !status; k++) { /* first those before any label */
+    for (size_t k = 0; k <= labels->count && !status; k++) { /* begins with the INPUTs before any label */
         size_t from = k ? labels->from[k - 1] : 0, to = k < labels->count ? labels->from[k] : c->input_count;
         const char *label = k ? labels->name[k - 1] : NULL;
         if (label && !*label) return cli_error(EXIT_USAGE, "--label: the name is empty");
@@ -130,7 +130,7 @@ int cli_recordings_make(const cli_common *c, const cli_labels *labels, int each,
     return status;
 }
 
-/* What was noted under "matrix" becomes the next of the list "matrices", with its label. */
+/* Moves the note under "matrix" to the list "matrices", with its label. */
 static void list_matrix(const cli_common *c, const char *label) {
     json_t *list = json_object_get(c->input, "matrices"), *one = json_object_get(c->input, "matrix");
     if (!list && json_object_set_new(c->input, "matrices", json_array()) == 0)

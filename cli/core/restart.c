@@ -13,14 +13,14 @@
 #include <sys/auxv.h>
 #endif
 
-/* How a process tells its successor which core it had */
+/* The variable in which a process leaves its core's name to its successor */
 #define BEFORE "KSPEC_CORE_BEFORE"
 
 static _Thread_local char before[32];
 
 const char *cli_core_before(void) { return before[0] ? before : NULL; }
 
-/* Our own variable is for us only: no child inherits it. */
+/* Reads and removes the variable, so that no child inherits it. */
 static void learn_core_before(void) {
     const char *core = getenv(BEFORE);
     if (!core) return;
@@ -28,7 +28,7 @@ static void learn_core_before(void) {
     unsetenv(BEFORE);
 }
 
-/* By its path the program keeps its name in ps(1); by the link it is found where its file was deleted. */
+/* The path keeps the program's name in ps(1); the link finds a program whose file was deleted. */
 #ifndef KSPEC_PORTABLE
 static void start_again(char **argv) {
     static const char link[] = "/proc/self/exe";
@@ -46,7 +46,7 @@ static int limited(int resource) {
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* Does the kernel refuse memory beyond what it could back (vm.overcommit_memory = 2)? */
+/* Does the kernel refuse memory that it could not back (vm.overcommit_memory = 2)? */
 static int counted(void) {
     FILE *f = fopen("/proc/sys/vm/overcommit_memory", "r");
     int mode = f ? fgetc(f) : EOF;
@@ -65,7 +65,7 @@ void cli_restart(char **argv) {
     learn_core_before();
     const char *core = kspec_blas_advice(); /* NULL in the successor, where the variable is set: no loop */
     if (!core) return;
-    /* run as "ld.so kspec": the program of this process is ld.so, which takes other arguments */
+    /* the process runs as "ld.so kspec": its program is ld.so, which takes other arguments */
     if (!getauxval(AT_BASE)) return;
     const char *name = strrchr(kspec_blas(), ' ');
     if (setenv("OPENBLAS_CORETYPE", core, 1) == 0 && setenv(BEFORE, name ? name + 1 : "?", 1) == 0)
@@ -73,7 +73,7 @@ void cli_restart(char **argv) {
     unsetenv("OPENBLAS_CORETYPE");
     unsetenv(BEFORE);
 }
-#else /* how a program starts itself again is Linux's own */
+#else /* only Linux lets a program restart itself like this */
 void cli_restart_limited(char **argv) { (void)argv; }
 
 void cli_restart(char **argv) {

@@ -1,10 +1,10 @@
-/* Numbers rounded to their uncertainty, for tables, titles and pages; JSON keeps all digits. */
+/* Rounds numbers to their uncertainty for tables, titles and pages; JSON keeps all digits. */
 #include "core/cli.h"
 
 #include <math.h>
 #include <string.h>
 
-/* So many digits of an error are shown; at most so many of a number; so many where its error is not known */
+/* The digits shown of an error; the most of a number; the digits of a number with unknown error */
 enum { OF_ERROR = 2, MOST = 6, USUAL = 4 };
 
 /* The power of ten of the first digit */
@@ -17,7 +17,7 @@ const char *cli_rounded(cli_number *to, double x, double error) {
         snprintf(to->text, sizeof to->text, "%.*g", USUAL, x + 0.0);
         return to->text;
     }
-    /* 0.0996 is 0.10, whose second digit is that of hundredths */
+    /* 0.0996 becomes 0.10, whose second digit is the hundredths */
     int place = first_place(error * (1 + 0.5 * pow(10, -OF_ERROR))) - OF_ERROR + 1;
     if (place < first_place(x) - MOST + 1) place = first_place(x) - MOST + 1;
     const double unit = pow(10, place), rounded = place > 0 ? round(x / unit) * unit : x;

@@ -1,4 +1,4 @@
-/* The value of an option: from its text to its field, or to a message with the value and the bound. */
+/* Sets an option's field from its text, or prints a message with the value and its bound. */
 #include "core/cli.h"
 #include "kspec/host.h"
 
@@ -99,7 +99,7 @@ static int set_list(const cli_option *o, const char *text, cli_list *list) {
     return status;
 }
 
-/* A whole number at *text, which moves behind it */
+/* Reads a whole number at *text and moves *text behind it. */
 static int take_number(const char **text, size_t *out) {
     char *end;
     errno = 0;
@@ -149,7 +149,7 @@ static int set_block(const cli_option *o, const char *text, size_t *to) {
     return bad(o, text, "a whole number from 1, or auto");
 }
 
-/* One word of text, n letters long */
+/* Finds one word of text, n letters long. */
 static int find(const cli_option *o, const char *text, size_t n, int *value) {
     char names[400];
     const cli_choice *k = cli_find_choice(o->choices, text, n);

@@ -1,4 +1,4 @@
-/* Words: choices by name and by value, the nearest word to a misspelt one; letters; sorting. */
+/* Handles words: choices by name and by value, the nearest word to a misspelt one, letters, sorting. */
 #include "core/cli.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static size_t distance(const char *a, const char *b) {
 
 const char *cli_nearest(const char *word, const char *const *list) {
     const char *best = NULL;
-    size_t best_d = strlen(word) / 2 + 1; /* farther than half the word does not help */
+    size_t best_d = strlen(word) / 2 + 1; /* words farther apart than half their letters are not similar */
     for (; *list; list++) {
         size_t d = distance(word, *list);
         /* the beginning of an entry counts as near */

@@ -1,13 +1,14 @@
 /*
- * Of several matrices, their alignments as a square of tiles. Of two, the alignment, where there is one, with
- * its interval beside the biased one; and the differences in standard errors.
+ * Draws the result of kspec compare. Several matrices: their alignments as a square of tiles. Two matrices:
+ * the alignment, if there is one, with its interval next to the biased one, and the differences in standard
+ * errors.
  */
 #include "plot/plot.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The results stand side by side, by their rows and, where there are several, their names. */
+/* Adds the alignments of the results side by side, by their rows and, for several results, their names. */
 static void add_alignments(plot_figure *f, plot_panel *p, const plot_source *s, size_t count) {
     plot_series *all[2] = {plot_add_series(f, p, "unbiased, 95% interval", PLOT_POINTS, -1),
                            plot_add_series(f, p, "of the matrices themselves", PLOT_POINTS, -1)};
@@ -25,8 +26,8 @@ static void add_alignments(plot_figure *f, plot_panel *p, const plot_source *s, 
 }
 
 /*
- * The z whose two-sided p this is, with the difference's sign: p may be of logarithms, where value / stderr
- * says something else. By bisection of p = erfc(z / sqrt 2).
+ * The z whose two-sided p-value is p, with the sign of the difference. p may be computed on logarithms, so
+ * value / stderr can differ. Bisects p = erfc(z / sqrt 2).
  */
 static double z_of(const json_t *difference) {
     double p = plot_number(difference, "p"), low = 0, high = 38;
@@ -38,7 +39,7 @@ static double z_of(const json_t *difference) {
     return copysign(low, plot_number(difference, "value"));
 }
 
-/* A bar for each difference; the first stands on top, and results stand below each other. */
+/* Adds a bar for each difference, the first on top, and the results below each other. */
 static size_t add_differences(plot_figure *f, plot_panel *p, const plot_source *s, size_t left) {
     const json_t *e;
     size_t i;
@@ -82,7 +83,7 @@ static int plot_square(plot_figure *f, const plot_source *s) {
 
 static int plot_pairs(plot_figure *f, const plot_source *s, size_t count);
 
-/* The alignment; of matrices that have none, the difference of dimensions */
+/* Leads with the alignment or, without one, with the difference of dimensions. */
 static void lead(plot_figure *f, const json_t *o) {
     const double a = plot_number(o, "alignment"), p = plot_number(o, "alignment_p");
     const json_t *list = json_object_get(o, "differences"), *e;
@@ -103,7 +104,7 @@ static void lead(plot_figure *f, const json_t *o) {
     }
 }
 
-/* The two that are most alike */
+/* Leads with the two most similar matrices. */
 static void lead_square(plot_figure *f, const json_t *labels, const json_t *rows) {
     size_t at[2] = {0, 0};
     double most = -INFINITY;
@@ -129,7 +130,7 @@ int plot_compare(plot_figure *f, const plot_source *s, size_t count) {
     return status;
 }
 
-/* ---- two ---- */
+/* ---- two matrices ---- */
 
 static int plot_pairs(plot_figure *f, const plot_source *s, size_t count) {
     size_t most = 0, aligned = 0;

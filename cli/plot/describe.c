@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Points that are read one by one; of longer series than MOST none is found by its place */
+/* FEW: points that are read one by one; MOST: a longer series has no points with a title */
 enum { FEW = 12, MOST = 200 };
 
 static void put_point(FILE *to, const plot_point *q) {
@@ -11,7 +11,7 @@ static void put_point(FILE *to, const plot_point *q) {
     if (isfinite(q->low) && isfinite(q->high)) fprintf(to, " (%.3g to %.3g)", q->low, q->high);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole figure ---- */
 
 static void describe_series(FILE *to, const plot_panel *p, const plot_series *s) {
     double least = INFINITY, most = -INFINITY;
@@ -60,13 +60,16 @@ void plot_describe(FILE *to, const plot_figure *f) {
 
 /* ---- a place ---- */
 
-/* From 0 at the low end of the axis to 1 at the high one */
+/* Position on the axis: 0 at its low end, 1 at its high end */
 static double along(const plot_axis *a, double x) {
     if (a->scale != PLOT_LOG) return (x - a->low) / (a->high - a->low);
     return x > 0 ? log(x / a->low) / log(a->high / a->low) : NAN;
 }
 
-/* gnuplot does not tell which point a mark is; its place does, which it writes with two digits. */
+/*
+ * Identifies the point of a mark by its place, which gnuplot writes with two digits: gnuplot does not name
+ * the point.
+ */
 static int is_drawn(const plot_panel *p, const plot_series *s, const plot_point *q, const plot_layout *l,
                     const plot_place *frame, double x, double y) {
     static const double NEAR = 0.3;

@@ -1,11 +1,14 @@
-/* A figure in words: for who cannot see it, and under the pointer of who can. */
+/* Describes a figure in words, for readers who cannot see it and for titles under the pointer. */
 #pragma once
 
 #include "plot/layout.h"
 
-/* All of it: axes, series, marks, notes */
+/* Describes all of it: axes, series, marks, notes. */
 void plot_describe(FILE *to, const plot_figure *f);
 
-/* `before`, and what is drawn at a place, in pixels from the upper left corner; 0: nothing is */
+/*
+ * Writes `before`, and the point at a place, in pixels from the upper left corner. Returns 0 if no point is
+ * at that place.
+ */
 int plot_describe_place(FILE *to, const plot_figure *f, const plot_layout *l, double x, double y,
                         const char *before);

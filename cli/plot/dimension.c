@@ -1,7 +1,8 @@
 /*
- * The dimension against the number of rows: from parts of the matrix, where the result has a curve, and from
- * all with its interval; beside it that of the matrix itself, which climbs. Several matrices in one result
- * stand side by side, by their names, unless they have curves; those of a batch are a line over its index.
+ * Draws the result of kspec dimension: the dimension against the number of rows. If the result has a curve,
+ * its points are estimates from parts of the matrix, and the last one is the estimate from all rows with its
+ * interval. A second line is the dimension of the matrix itself, which climbs. Several matrices without
+ * curves stand side by side, by their names. The matrices of a batch form a line over its index.
  */
 #include "plot/plot.h"
 
@@ -25,7 +26,7 @@ static void add_curve(plot_figure *f, plot_panel *p, const plot_source *s, const
     plot_label(s, label, name, sizeof name);
     snprintf(full, sizeof full, "%s%s%s", own ? own : "", own ? ": " : "", name);
     plot_series *line = plot_add_series(f, p, full, PLOT_LINESPOINTS, -1);
-    /* the last point of the curve is the whole matrix, which has its own keys */
+    /* the last point of the curve is the whole matrix, which has separate keys */
     for (size_t k = 0; k + 1 < json_array_size(curve); k++) {
         const json_t *point = json_array_get(curve, k);
         plot_add_point(f, line, plot_number(point, "rows"), plot_number(point, key), NAN, NAN);
@@ -42,7 +43,7 @@ static int add_curves(plot_figure *f, plot_panel *p, const plot_source *s, const
     return EXIT_DONE;
 }
 
-/* ---- several matrices, none with a curve ---- */
+/* ---- several matrices without curves ---- */
 
 static int any_curve(const json_t *results) {
     const json_t *e;
@@ -69,7 +70,7 @@ static int add_row(plot_figure *f, const plot_source *s, const json_t *results) 
     return EXIT_DONE;
 }
 
-/* A batch: a line with a band over its index */
+/* Adds a batch: a line with a band over its index. */
 static int add_batch(plot_figure *f, const plot_source *s, const json_t *results) {
     const json_t *e;
     size_t i;
@@ -86,7 +87,7 @@ static int add_batch(plot_figure *f, const plot_source *s, const json_t *results
     return EXIT_DONE;
 }
 
-/* One matrix without a curve: side by side as well, since it says nothing of other sizes */
+/* Adds one matrix without a curve as a single point, since it says nothing about other sizes. */
 static int add_alone(plot_figure *f, const plot_source *s) {
     char size[80];
     int status = check(s, s->json);

@@ -1,4 +1,4 @@
-/* The figure's parts: adding, reading numbers of results, freeing. */
+/* Builds figures: adds their parts, reads numbers from results, and frees figures. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more entry in a list of `count`; without memory NULL, and the figure has failed */
+/*
+ * Makes room for one more entry in a list of `count`. Without memory it returns NULL and marks the figure as
+ * failed.
+ */
 static void *grow(plot_figure *f, void *list, size_t count, size_t size) {
     void *more = (count & (count - 1)) == 0 ? realloc(list, (count ? 2 * count : 1) * size) : list;
     if (!more) f->failed = 1;
@@ -134,7 +137,7 @@ int plot_unfit(const plot_source *s, const char *fmt, ...) {
 
 double plot_value(const json_t *number) {
     double x = json_is_number(number) ? json_number_value(number) : NAN;
-    return fabs(x) < 1e290 ? x : NAN; /* beyond, sums and axes overflow */
+    return fabs(x) < 1e290 ? x : NAN; /* larger numbers overflow sums and axes */
 }
 
 double plot_number(const json_t *object, const char *key) { return plot_value(json_object_get(object, key)); }
@@ -167,7 +170,7 @@ void plot_shape_title(plot_figure *f, const plot_source *s, size_t count) {
     const json_t *only = NULL;
     for (size_t k = 0; k < count; k++)
         if (strcmp(s[k].command, "theory") != 0 && strcmp(s[k].command, "generate") != 0) {
-            if (only) return; /* several: the legend names them */
+            if (only) return; /* with several results, the legend names them */
             only = s[k].json;
         }
     double rows = plot_number(only, "rows"), cols = plot_number(only, "cols"),

@@ -1,6 +1,6 @@
 /*
- * The gnuplot script of a figure. Every text is a string in single quotes, in which gnuplot runs and replaces
- * nothing. Every number stands unchanged in a data block; the plot command does what an axis needs.
+ * Writes the gnuplot script of a figure. Every text is a string in single quotes, in which gnuplot runs and
+ * replaces nothing. Every number stands unchanged in a data block; the plot command converts it for the axis.
  */
 #include "plot/plot.h"
 #include "plot/layout.h"
@@ -8,33 +8,33 @@
 #include <math.h>
 #include <string.h>
 
-/* Okabe and Ito's colours, which most colour-blind people tell apart; the order in which series take them */
+/* The colours of Okabe and Ito, which most colour-blind people can distinguish, in the order of the series */
 static const char *const colors[PLOT_COLORS] = {"#000000", "#E69F00", "#56B4E9", "#009E73",
                                                 "#F0E442", "#0072B2", "#D55E00", "#CC79A7"};
 static const int order[PLOT_COLORS] = {5, 6, 3, 1, 7, 2, 0, 4};
 int plot_color(size_t turn) { return order[turn % PLOT_COLORS]; }
 
-/* gnuplot's filled and open marks, and kinds of lines; 3 is left for dotted series */
+/* gnuplot's filled and open marks, and kinds of lines; kind 3 is reserved for dotted series */
 static const int shapes[] = {7, 5, 9, 13, 11, 4, 6, 8};
 static const int dashes[] = {1, 2, 4, 5};
-/* A line of at most so many points has marks. */
+/* A line of at most this many points has marks. */
 enum { FEW = 60 };
 
 /* ---- texts ---- */
 
-/* In gnuplot's enhanced text these mean something; a backslash takes it away. */
+/* Writes a run of text. Some letters have a meaning in gnuplot's enhanced text; a backslash removes it. */
 static void put_run(FILE *to, const char *run, size_t n, char kind) {
     if (kind) fprintf(to, "%c{", kind);
     for (size_t i = 0; i < n; i++) {
         if (run[i] == '\\')
             fputs("\\\\{}",
-                  to); /* the braces part it from a U+ that may follow: \U+ is a letter by its number */
+                  to); /* braces separate it from a U+ that may follow: \U+ is a letter by its number */
         else if (run[i] == '>' && (i == 0 || run[i - 1] == ']'))
-            fputs("{}>", to); /* gnuplot writes it as it is, and XML does not allow ]]> in a text */
+            fputs("{}>", to); /* gnuplot writes > unchanged, but XML does not allow ]]> in a text */
         else if (strchr("{}^_@&~", run[i]))
             fprintf(to, "\\%c", run[i]);
         else if (run[i] == '\'')
-            fputs("’", to); /* gnuplot cannot write ' at the beginning of such a string */
+            fputs("’", to); /* gnuplot cannot write ' at the start of such a string */
         else
             fputc(run[i], to);
     }
@@ -47,7 +47,7 @@ static void put_text(FILE *to, const char *text, size_t most) {
     fputc('\'', to);
 }
 
-/* The name of a tick is a format string: double the '%'. */
+/* Writes the name of a tick. It is a format string, so '%' is doubled. */
 static void put_name_run(FILE *to, const char *run, size_t n, char kind) {
     for (size_t i = 0, k; i < n; i += k) {
         for (k = run[i] == '%'; i + k < n && run[i] != '%' && run[i + k] != '%';) k++;
@@ -57,7 +57,10 @@ static void put_name_run(FILE *to, const char *run, size_t n, char kind) {
 
 /* ---- axes ---- */
 
-/* 1, 2 and 5 times powers of ten, where those alone are too few; 1 to 9 times, where these are, too */
+/*
+ * Writes ticks at 1, 2 and 5 times powers of ten if the powers alone are too few, and at 1 to 9 times if
+ * these are still too few.
+ */
 static void put_short_log(FILE *to, char axis, const plot_axis *a) {
     int all = log10(a->high) - log10(a->low) < 0.8;
     fprintf(to, "set format %c '%%h'\nset %ctics (", axis, axis);
@@ -90,7 +93,7 @@ static void put_names(FILE *to, char axis, char *const *names, size_t count) {
     fputs(")\n", to);
 }
 
-/* Powers of ten, as far apart as their names need; `room`: pixels of the axis */
+/* Writes ticks at powers of ten, as far apart as their names need; `room`: pixels of the axis. */
 static void put_powers(FILE *to, char axis, const plot_axis *a, double room) {
     enum { NAME = 46 };
     const double low = log10(a->low), high = log10(a->high), step = ceil((high - low) * NAME / room);
@@ -152,7 +155,7 @@ static void put_data(FILE *to, size_t panel, size_t series, const plot_series *s
     fputs("END\n", to);
 }
 
-/* One plot command's clauses; `clauses` counts them. */
+/* The clauses of one plot command; `clauses` counts them */
 typedef struct {
     FILE *to;
     size_t panel, clauses, letters;
@@ -172,7 +175,7 @@ static void put_title(const clause_list *c, const char *label) {
     put_text(c->to, label, c->letters);
 }
 
-/* Column 1, moved aside if asked for */
+/* Writes column 1, shifted if the series asks for it. */
 static void put_x(FILE *to, const plot_series *s) {
     if (s->shift != 0)
         fprintf(to, "($1+%.6g)", s->shift);
@@ -196,8 +199,10 @@ static void put_band(clause_list *c, size_t k, const char *color, const char *la
     const plot_series *s = c->p->series[k];
     begin(c, k);
     put_x(c->to, s);
-    /* where the axis is logarithmic and the lower end not positive, the band ends at the frame; where the
-     * upper is not, there is none */
+    /*
+     * on a logarithmic axis a band whose lower end is not positive ends at the frame; if its upper end is not
+     * positive either, it has no band
+     */
     if (c->p->y.scale == PLOT_LOG)
         fprintf(c->to, ":($4>0?($3>0?$3:%.17g):NaN):($4>0?$4:NaN)", c->p->y.low);
     else
@@ -211,11 +216,11 @@ static void put_error_bars(clause_list *c, size_t k, const char *color, int abov
     double low = c->p->y.low;
     begin(c, k);
     put_x(c->to, s);
-    if (above_frame_only) /* the value itself is not on the axis, but its error bar reaches it */
+    if (above_frame_only) /* the value is not on the axis, but its error bar reaches it */
         fprintf(c->to, ":($2<=0&&$4>0?%.17g:NaN):(%.17g):4", low, low);
     else if (c->p->y.scale == PLOT_LOG)
         fprintf(c->to, ":($3<=$4?$2:NaN):($3>0?$3:%.17g):4", low);
-    else /* a point without a bar leaves a stray cap on the axis, unless it is left out */
+    else /* skips a point without a bar, which would leave a stray cap */
         fputs(":($3<=$4?$2:NaN):3:4", c->to);
     fprintf(c->to,
             " with yerrorbars linetype 1 dashtype %d linecolor rgb '%s' linewidth 1 pointtype 0 pointsize 0 "
@@ -235,12 +240,12 @@ static void put_bars(clause_list *c, size_t k, const char *color, const char *la
     put_title(c, label);
 }
 
-/* From white at 0 to blue at 1, with the number on it */
+/* Draws tiles from white at 0 to blue at 1, with the number on each. */
 static void put_tiles(clause_list *c, size_t k) {
     begin(c, k);
     fputs("1:2:(0.48):(0.48):3 with boxxyerror fillcolor palette fillstyle solid noborder notitle", c->to);
     begin(c, k);
-    /* nothing where it is undefined (any expression of NaN is the label "NaN"), and no minus before 0.00 */
+    /* no label if it is undefined (any expression of NaN is the label "NaN"), and no minus before 0.00 */
     fputs("1:2:(strcol(3) eq 'NaN'?'':abs($3)<0.005?'0.00':sprintf('%.2f',$3)) with labels notitle", c->to);
 }
 
@@ -256,7 +261,7 @@ static void put_series(clause_list *c, size_t k, size_t turn) {
     double size = s->count > FEW ? 0.35 : 0.75;
     if (s->style == PLOT_DASHED) dash = 2;
     if (s->style == PLOT_DOTTED) dash = 3;
-    if (!marks && s->color != PLOT_BLACK && /* told apart by more than colour; black is solid */
+    if (!marks && s->color != PLOT_BLACK && /* distinguished by more than colour; black is solid */
         (s->style == PLOT_LINE || s->style == PLOT_LINESPOINTS || s->style == PLOT_BAND))
         dash = dashes[turn % (sizeof dashes / sizeof *dashes)];
     if (s->style == PLOT_BARS) {
@@ -290,7 +295,7 @@ static void put_series(clause_list *c, size_t k, size_t turn) {
     if (marks) fprintf(c->to, " pointtype %d pointsize %g", shape, size);
     put_title(c, s->label);
     if (!marks || s->count > FEW || c->p->y.scale != PLOT_LOG) return;
-    /* values that the axis cannot show: an open triangle at its foot */
+    /* values that the axis cannot show get an open triangle at its foot */
     int below = 0, reaching = 0;
     for (size_t i = 0; i < s->count; i++) {
         below |= s->at[i].y <= 0;
@@ -324,7 +329,7 @@ static void put_mark_lines(FILE *to, const plot_panel *p) {
                 m->axis == 'x' ? "set arrow from %.17g, graph 0 to %.17g, graph 1"
                                : "set arrow from graph 0, first %.17g to graph 1, first %.17g",
                 m->at, m->at);
-        /* without a linetype SVG joins lines of one colour, and the second gets the first's dashes */
+        /* without a linetype SVG joins lines of one colour, and the second gets the first one's dashes */
         fprintf(to, " nohead back linetype 1 dashtype %d linecolor rgb '#555555' linewidth 1.2\n",
                 plot_mark_dash(p, k));
     }
@@ -340,9 +345,9 @@ static void put_mark_names(clause_list *c) {
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the whole script ---- */
 
-/* unit: what gnuplot's terminal calls a font of size 1 */
+/* Writes a panel. unit: the size that gnuplot's terminal calls a font of size 1 */
 static void put_panel(FILE *to, const plot_figure *f, size_t i, const plot_layout *l, double unit) {
     const plot_panel *p = f->panels[i];
     const plot_place *at = &l->places[i];
@@ -389,7 +394,7 @@ void plot_script(FILE *to, const plot_figure *f, const plot_look *look, plot_for
            unit = format == PLOT_PNG || format == PLOT_PDF ? 0.75 : 1; /* points, or pixels */
     fputs("set encoding utf8\nset decimalsign '.'\n", to);
     if (format == PLOT_PNG) {
-        double s = look->width ? 1 : 2; /* sharp on any screen unless the size is given */
+        double s = look->width ? 1 : 2; /* sharp on any screen unless the user sets a size */
         fprintf(to,
                 "set terminal pngcairo size %.0f,%.0f fontscale %g linewidth %g pointscale %g dashlength 1.2",
                 s * w, s * h, s, s, s);

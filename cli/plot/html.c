@@ -1,4 +1,4 @@
-/* A page: the picture, the commands behind it, the numbers in it. */
+/* Writes a page with the picture, the commands behind it, and the numbers in it. */
 #include "plot/page.h"
 #include "plot/plot.h"
 
@@ -6,7 +6,7 @@
 
 enum { DIGITS = 10 };
 
-/* A place of an axis by its name, where it has one */
+/* Writes a place on an axis, by its name if it has one. */
 static void put_named(FILE *to, double x, char *const *names, size_t count) {
     if (!(x >= 0 && x < (double)count)) {
         page_cell(to, x, DIGITS);

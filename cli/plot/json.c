@@ -1,4 +1,4 @@
-/* A figure as JSON, in and out, for programs that want pictures of their own. */
+/* Reads and writes a figure as JSON, for programs that draw their own pictures. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -89,7 +89,7 @@ static int read_panel(plot_figure *f, const plot_source *src, const json_t *o) {
     if (!json_is_array(series)) return plot_unfit(src, "missing list \"series\" in a panel");
     plot_panel *p = plot_add_panel(f, json_string_value(json_object_get(o, "title")),
                                    plot_word(o, "xlabel", NULL), plot_word(o, "ylabel", NULL));
-    if (!p) return EXIT_DONE; /* noticed at the end */
+    if (!p) return EXIT_DONE; /* checked at the end */
     if (plot_word(o, "note", NULL)) plot_text(f, &p->note, "%s", plot_word(o, "note", ""));
     int status = read_axis(&p->x, src, o, "xscale", "xrange");
     if (!status) status = read_axis(&p->y, src, o, "yscale", "yrange");
@@ -127,7 +127,7 @@ int plot_figure_json(plot_figure *f, const plot_source *s, size_t count) {
     return EXIT_DONE;
 }
 
-/* ---- out ---- */
+/* ---- writing ---- */
 
 static void set_text(json_t *o, const char *key, const char *text) {
     if (text) json_object_set_new(o, key, cli_string(text));

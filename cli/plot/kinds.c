@@ -1,10 +1,10 @@
-/* Which result is drawn how, and which go together. */
+/* Lists which function draws which result, and which results can share a figure. */
 #include "plot/plot.h"
 
 #include <string.h>
 
 /* clang-format off */
-/* `with`: the kinds that may be drawn along with it */
+/* `with`: the kinds that can share a figure with it */
 static const struct {
     const char *command;
     int (*make)(plot_figure *f, const plot_source *s, size_t count);
@@ -31,7 +31,7 @@ static int kind_of(const plot_source *s) {
     return -1;
 }
 
-/* May a result of this command be drawn along with those of the kind? */
+/* Can a result of this command share a figure with results of this kind? */
 static int goes_with(int kind, const char *command) {
     for (int k = 0; k < 2; k++)
         if (kinds[kind].with[k] && strcmp(kinds[kind].with[k], command) == 0) return 1;

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-/* The mean width of a letter, in parts of the font's size: on the wide side, since fonts differ */
+/* The mean width of a letter, as a fraction of the font's size; rather too wide, since fonts differ */
 static const double LETTER = 0.58;
-/* The height of a bar; the room left of a legend's text */
+/* The height of a bar; the space to the left of a legend's text */
 enum { BAR_NAME_ROW = 24, SAMPLE = 78 };
 
 /* ---- legends ---- */
@@ -14,7 +14,7 @@ static size_t legend_entries(const plot_panel *p) {
     size_t n = 0;
     for (size_t k = 0; k < p->series_count; k++) n += p->series[k]->label && p->series[k]->count;
     for (size_t k = 0; k < p->mark_count; k++) n += p->marks[k].label != NULL;
-    return n > 1 ? n : 0; /* the title has the name of one alone */
+    return n > 1 ? n : 0; /* a single one is named in the title */
 }
 
 static double text_width(const char *text, double font) {
@@ -36,7 +36,7 @@ static int color_of(const plot_panel *p, size_t k) {
     return p->series[k]->color >= 0 ? p->series[k]->color : plot_color(k);
 }
 
-/* Does a's legend have all that b's would? */
+/* Does a's legend contain all entries of b's? */
 static int covers(const plot_panel *a, const plot_panel *b) {
     for (size_t k = 0; k < b->series_count; k++) {
         const plot_series *s = b->series[k];
@@ -65,7 +65,7 @@ static size_t columns_of(const plot_figure *f, const plot_look *look) {
     return c > n ? n : c ? c : 1;
 }
 
-/* The panel of a row whose legend covers all of the row, or SIZE_MAX */
+/* The panel whose legend serves its whole row, or SIZE_MAX */
 static size_t row_legend(const plot_figure *f, size_t C, size_t r) {
     for (size_t i = r * C; i < f->panel_count && i < (r + 1) * C; i++) {
         size_t k = r * C;
@@ -76,8 +76,9 @@ static size_t row_legend(const plot_figure *f, size_t C, size_t r) {
 }
 
 /*
- * Which panels have a legend: one in each row, at the right of all, where one is enough for every row (and a
- * row like the one above has none); else each its own, beside it. `right`: the former.
+ * Chooses the panels with a legend. If one legend is enough for every row, each row has one, to the right of
+ * its panels; a row like the one above has none. Then `right` is set. Otherwise each panel has a legend next
+ * to it.
  */
 static void choose_legends(const plot_figure *f, size_t C, size_t R, int *right, plot_layout *l) {
     *right = 1;
@@ -93,13 +94,16 @@ static void choose_legends(const plot_figure *f, size_t C, size_t R, int *right,
         l->places[i].legend = legend_entries(f->panels[i]) > 0;
 }
 
-/* The letters of the longest number beside the axis, about: a step of a sixth of it, or its least power */
+/*
+ * The approximate letters of the longest number next to the axis: from a step of a sixth of the axis, or its
+ * least power
+ */
 static double tick_letters(const plot_axis *a) {
     double largest = fmax(fabs(a->low), fabs(a->high)), step = (a->high - a->low) / 6;
     if (a->scale == PLOT_LOG && a->high >= 100 * a->low) return 4; /* 10^{-5} */
     if (a->scale == PLOT_LOG) step = a->low;
     double digits = fmax(1, floor(log10(largest)) + 1), decimals = fmax(0, ceil(-log10(step)));
-    return fmin(digits + (decimals > 0) + decimals + (a->low < 0), 8); /* longer ones have an exponent */
+    return fmin(digits + (decimals > 0) + decimals + (a->low < 0), 8); /* longer numbers have an exponent */
 }
 
 static double left_margin(const plot_panel *p) {
@@ -108,7 +112,7 @@ static double left_margin(const plot_panel *p) {
     return names > 0 ? names + 24 : 84 + LETTER * PLOT_FONT * fmax(0, tick_letters(&p->y) - 5);
 }
 
-/* Frames of one column begin at one place, but for those with names. */
+/* The left margin of a column: its frames begin at one place, except frames with names. */
 static double column_margin(const plot_figure *f, size_t C, size_t i) {
     double margin = left_margin(f->panels[i]);
     for (size_t k = i % C; k < f->panel_count && !f->panels[i]->name_count; k += C)
@@ -123,16 +127,16 @@ static double longest_xname(const plot_panel *p) {
 }
 
 int plot_names_slant(const plot_panel *p) {
-    enum { NARROWEST = 260 }; /* a frame, in pixels */
+    enum { NARROWEST = 260 }; /* the narrowest frame, in pixels */
     return (longest_xname(p) + PLOT_FONT) * (double)p->xname_count > NARROWEST;
 }
 
-/* What names below the axis x take, at an angle of 30 degrees, beyond the usual */
+/* The extra height of names below the axis x, at an angle of 30 degrees */
 static double below_axis(const plot_panel *p) {
     return plot_names_slant(p) ? fmin(0.5 * longest_xname(p), 120) : 0;
 }
 
-/* The height that a row wants, for its bars and its legends */
+/* The height that a row needs for its bars and legends */
 static double row_height(const plot_figure *f, size_t C, size_t r, double usual, double font) {
     double height = usual;
     for (size_t i = r * C; i < f->panel_count && i < (r + 1) * C; i++) {
@@ -146,13 +150,15 @@ static double row_height(const plot_figure *f, size_t C, size_t r, double usual,
     return height;
 }
 
-/* What a legend below its panel takes */
+/* The height of a legend below its panel */
 static double legend_height(const plot_figure *f, const plot_layout *l, size_t i, double font) {
     return l->places[i].legend ? 12 + 1.5 * font * (double)legend_entries(f->panels[i]) : 0;
 }
 
-/* What the panels of a row leave below them at most, for their axis, its names and a note: frames of one row
- * end at one height. */
+/*
+ * The most space that the panels of a row need below them for axis, names and a note. Frames of one row end
+ * at one height.
+ */
 static double row_foot(const plot_figure *f, size_t C, size_t r) {
     double foot = 0;
     for (size_t i = r * C; i < f->panel_count && i < (r + 1) * C; i++)
@@ -165,7 +171,7 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
     double font = PLOT_FONT - 1, shared = 0, beside[PLOT_MOST_PANELS] = {0}, rows[PLOT_MOST_PANELS],
            total = 0;
     double column[PLOT_MOST_PANELS], height = R == 1 && C < 3 ? 380 : 320;
-    double band = f->title && !look->narrow ? 40 : 12; /* for the title of the whole */
+    double band = f->title && !look->narrow ? 40 : 12; /* for the title of the whole figure */
     int right;
     memset(l, 0, sizeof *l);
     choose_legends(f, C, R, &right, l);
@@ -196,7 +202,7 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
         l->width = (double)look->width, l->height = (double)look->height;
     }
     l->title_height = 1 - 0.55 * band / l->height;
-    /* a long title is smaller before it is cut */
+    /* a long title shrinks before it is cut */
     const double wanted = l->width / (LETTER * fmax(1, f->title ? (double)plot_letters(f->title) : 0));
     l->title_font = fmax(11, fmin(15, wanted));
     l->title_letters = look->narrow ? 0 : (size_t)fmax(8, l->width / (l->title_font * LETTER));

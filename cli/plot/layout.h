@@ -1,11 +1,11 @@
-/* Where a figure's panels and legends stand, in parts of the whole picture, from its lower left corner. */
+/* Places a figure's panels and legends, in fractions of the whole picture from its lower left corner. */
 #pragma once
 
 #include "plot/plot.h"
 
 enum { PLOT_FONT = 13, PLOT_NOTE_FONT = 10, PLOT_LEGEND_LETTERS = 40, PLOT_MOST_PANELS = 64 };
 
-/* The frame of a panel; the room for its texts; whether a legend stands beside it */
+/* The frame of a panel; the room for its texts; whether a legend stands next to it */
 typedef struct {
     double left, right, bottom, top;
     double note_height, legend_left, legend_top, legend_font;
@@ -13,7 +13,7 @@ typedef struct {
     int legend;
 } plot_place;
 
-/* Width and height in units of 1/96 inch. Without title_letters the page has the title. */
+/* Width and height in units of 1/96 inch. Without title_letters the page shows the title. */
 typedef struct {
     double width, height;
     double title_height, title_font;
@@ -21,7 +21,7 @@ typedef struct {
     plot_place places[PLOT_MOST_PANELS];
 } plot_layout;
 
-/* Are the names below the axis x too long to stand upright beside each other? */
+/* Are the names below the axis x too long to stand upright next to each other? */
 int plot_names_slant(const plot_panel *p);
 
 void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l);

@@ -1,7 +1,7 @@
 /*
- * Moments of a network's features while it learns: a column for each order, naive above, unbiased below. A
- * line for each width is the mean over seeds, the band around it their middle half; of one seed the bars are
- * its 95% intervals. A dotted line is the subsample.
+ * Draws the moments of a network's features while it learns: one column per order, the naive estimate above,
+ * the unbiased one below. The line of a width is the mean over seeds, with their middle half as a band. With
+ * a single seed, bars show 95% intervals. A dotted line is the subsample.
  */
 #include "plot/plot.h"
 
@@ -22,7 +22,7 @@ static double element(const json_t *epoch, const char *key, size_t order) {
     return plot_value(json_array_get(json_object_get(epoch, key), order - 1));
 }
 
-/* One width's values of m(order) over the seeds, at each epoch of its runs */
+/* Adds one width's values of m(order) over the seeds, at each epoch of its runs. */
 static int add_width(plot_figure *f, plot_panel *p, const plot_source *s, double width, const char *key,
                      size_t order, const char *label, int color, int dotted) {
     const json_t *runs = json_object_get(s->json, "runs"), *run, *epochs = NULL;
@@ -35,7 +35,7 @@ static int add_width(plot_figure *f, plot_panel *p, const plot_source *s, double
             epochs = list, longest = json_array_size(list);
     }
     plot_series *line = NULL;
-    for (size_t t = 0; t < longest; t++) { /* the k-th entry of every run is of the same epoch */
+    for (size_t t = 0; t < longest; t++) { /* the k-th entry of every run belongs to the same epoch */
         double at = plot_number(json_array_get(epochs, t), "epoch"), sum = 0, half = NAN;
         size_t n = 0;
         json_array_foreach(runs, i, run) {
@@ -59,7 +59,7 @@ static int add_width(plot_figure *f, plot_panel *p, const plot_source *s, double
     return EXIT_DONE;
 }
 
-/* The different widths of a result, in order; how many orders its moments have */
+/* Finds the different widths of a result, in order, and the number of orders of its moments. */
 static int survey(const plot_source *s, double *widths, size_t *count, size_t *orders) {
     const json_t *runs = plot_list(s, "runs"), *run;
     size_t i;
@@ -93,7 +93,7 @@ static int fill(plot_figure *f, plot_panel *p, const plot_source *s, size_t coun
             snprintf(text, sizeof text, "width %.0f", widths[w]);
             plot_label(&s[k], text, label, sizeof label);
             status = add_width(f, p, &s[k], widths[w], key, order, label, plot_color(color), 0);
-            if (status || plot_number(s[k].json, "subsample") >= widths[w]) continue; /* all of them */
+            if (status || plot_number(s[k].json, "subsample") >= widths[w]) continue; /* all features */
             snprintf(part, sizeof part, "%s_subsample", key);
             snprintf(text, sizeof text, "%.0f of width %.0f", plot_number(s[k].json, "subsample"), widths[w]);
             if (!isfinite(plot_number(s[k].json, "subsample")))
@@ -105,7 +105,7 @@ static int fill(plot_figure *f, plot_panel *p, const plot_source *s, size_t coun
     return status;
 }
 
-/* Does a width come more than once? */
+/* Does any width occur more than once? */
 static int has_seeds(const plot_source *s, size_t count) {
     for (size_t k = 0; k < count; k++) {
         double widths[WIDTHS];
@@ -116,7 +116,7 @@ static int has_seeds(const plot_source *s, size_t count) {
     return 0;
 }
 
-/* How the first order changes over the last run, which is of the largest width */
+/* Leads with the change of the first order over the last run, which has the largest width. */
 static void lead(plot_figure *f, const json_t *runs, size_t order) {
     const json_t *run = json_array_get(runs, json_array_size(runs) - 1),
                  *epochs = json_object_get(run, "epochs");
@@ -136,7 +136,7 @@ int plot_learn(plot_figure *f, const plot_source *s, size_t count) {
     for (size_t k = 0; k < count && !status; k++) status = survey(&s[k], widths, &n, &orders);
     if (status) return status;
     if (!orders) return plot_unfit(s, "missing lists \"unbiased\" in the epochs");
-    size_t first = orders > 1 ? 2 : 1; /* m(1) is 1 by the features' scale */
+    size_t first = orders > 1 ? 2 : 1; /* m(1) is 1 by the scale of the features */
     f->columns = orders - first + 1 < COLUMNS ? orders - first + 1 : COLUMNS;
     plot_panel *panels[COLUMNS][2];
     for (int r = 0; r < 2; r++)

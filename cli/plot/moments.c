@@ -1,6 +1,7 @@
 /*
- * Moments m(n) and their roots m(n)^(1/n) by estimator, with their intervals, and the truth beside them:
- * from the result itself, or from results of kspec theory and kspec generate, which can also stand alone.
+ * Draws moments m(n) and their roots m(n)^(1/n) by estimator, with intervals and true values. The true values
+ * come from the result itself, or from results of kspec theory and kspec generate, which can also be drawn
+ * alone.
  */
 #include "plot/plot.h"
 
@@ -10,7 +11,7 @@
 
 static double signed_root(double m, double n) { return copysign(pow(fabs(m), 1 / n), m); }
 
-/* The truth in both panels: level lines behind the estimates, or points where it stands alone */
+/* Adds the true moments to both panels: level lines behind the estimates, or points if there are none. */
 static void add_truth(plot_figure *f, plot_panel *const panels[2], const json_t *moments, const char *label,
                       int alone) {
     for (int roots = 0; roots < 2; roots++) {
@@ -23,7 +24,7 @@ static void add_truth(plot_figure *f, plot_panel *const panels[2], const json_t 
     }
 }
 
-/* The estimates of one estimator, in both panels; `k` of `all` stand side by side */
+/* Adds the estimates of one estimator to both panels; estimator `k` of `all`, side by side. */
 static void add_estimator(plot_figure *f, plot_panel *const panels[2], const plot_source *src,
                           const char *name, size_t k, size_t all) {
     char label[256];
@@ -52,7 +53,9 @@ static void swap(const char **a, const char **b) {
     *a = *b, *b = c;
 }
 
-/* The naive one comes second: it has the colour that the matrix itself has in other pictures. */
+/*
+ * Moves the naive estimator to the second place: it gets the colour of the matrix itself in other pictures.
+ */
 static void order_names(const char **names, size_t count) {
     if (count > 1 && strcmp(names[0], "naive") == 0) swap(&names[0], &names[1]);
     for (size_t k = 2; k < count; k++)
@@ -60,7 +63,7 @@ static void order_names(const char **names, size_t count) {
             for (; k > 1; k--) swap(&names[k], &names[k - 1]);
 }
 
-/* The different estimators of a result */
+/* Lists the different estimators of a result. */
 static int estimators(const plot_source *s, const char *names[NAMES], size_t *count) {
     const json_t *list = plot_list(s, "estimates"), *e;
     size_t i;
@@ -79,7 +82,7 @@ static int estimators(const plot_source *s, const char *names[NAMES], size_t *co
     return EXIT_DONE;
 }
 
-/* The dimension that follows from m(1) and m(2) */
+/* Leads with the dimension that follows from m(1) and m(2). */
 static void lead(plot_figure *f, const json_t *o) {
     const double naive = plot_number(o, "participation_ratio_naive"),
                  d = plot_number(o, "participation_ratio");

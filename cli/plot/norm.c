@@ -1,4 +1,4 @@
-/* Each method's norm against the time it takes, with the interval, the spread or the bound as error bars. */
+/* Draws each method's norm against its time, with the interval, the spread or the bound as error bars. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 enum { METHODS = 16 };
 
-/* The same matrix and kernel? Then one method's points make one curve. */
+/* Are the matrix and the kernel the same? Then one method's points form one curve. */
 static int same_matrix(const json_t *a, const json_t *b) {
     static const char *const keys[] = {"input", "scaling", "rows", "cols", "kernel", "sigma"};
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
@@ -29,7 +29,7 @@ static void add_entry(plot_figure *f, plot_series *s, const json_t *e, int singl
     plot_add_point(f, s, single ? 0 : plot_number(e, "seconds"), y, low, high);
 }
 
-/* The exact norm, or else the first one with an interval, or the first */
+/* Leads with the exact norm, or else the first one with an interval, or the first one. */
 static void lead(plot_figure *f, const json_t *list, double exact) {
     size_t i;
     const json_t *e, *best = NULL;
@@ -45,7 +45,7 @@ static void lead(plot_figure *f, const json_t *list, double exact) {
 }
 
 int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
-    /* one number has no time to be compared with */
+    /* a single number has no time to compare with */
     const int single = count == 1 && json_array_size(json_object_get(s->json, "results")) == 1;
     plot_panel *p = plot_add_panel(f, NULL, single ? NULL : "time in seconds", "spectral norm");
     const char *names[METHODS];

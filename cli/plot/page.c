@@ -13,7 +13,7 @@ static void put_escaped(FILE *to, const char *run, size_t n) {
         case '>': fputs("&gt;", to); break;
         case '&': fputs("&amp;", to); break;
         case '"': fputs("&quot;", to); break;
-        default: /* a byte of a file's name that is not UTF-8, and what a page cannot hold */
+        default: /* a byte of a file's name that is not UTF-8, or that a page cannot hold */
             if (!letter || (cli_is_control(run + i, letter) && run[i] != '\n' && run[i] != '\t'))
                 fputc('?', to);
             else
@@ -38,7 +38,10 @@ void page_text(FILE *to, const char *text) { plot_runs(to, text ? text : "", SIZ
 void page_plain(FILE *to, const char *text) { plot_runs(to, text ? text : "", SIZE_MAX, put_plain_run); }
 void page_escape(FILE *to, const char *text) { put_escaped(to, text, strlen(text)); }
 
-/* Light and dark, phone and paper. Pictures are for white paper: in the dark they are inverted, hues kept. */
+/*
+ * Styles for light and dark, phone and paper. Pictures are for white paper: dark mode inverts them, keeping
+ * hues.
+ */
 static const char style[] =
     "<style>\n"
     ":root { color-scheme: light dark; --ink: #1d1d1f; --soft: #55585e; --line: #c9ccd1; --box: #f3f4f6;\n"
@@ -71,7 +74,7 @@ static const char style[] =
     "  figure { filter: none } svg { max-height: 12cm }\n"
     "  figure, table, li, pre { break-inside: avoid } h2, h2 + p, h3, summary { break-after: avoid }\n"
     "  .scroll { overflow: visible } }\n"
-    /* a rule of its own: a browser that does not know it leaves out the rest of its block */
+    /* a separate rule: a browser that does not know it drops the rest of its block */
     "@media print { details::details-content { display: block; content-visibility: visible } }\n"
     "</style>\n";
 
@@ -87,7 +90,7 @@ void page_begin_body(FILE *to) { fprintf(to, "</title>\n%s</head>\n<body>\n<main
 void page_end(FILE *to) { fputs("</main>\n</body>\n</html>\n", to); }
 
 void page_begin_table(FILE *to, const char *caption, const char *const *columns) {
-    /* one that is wider than a phone scrolls by itself, by the keyboard, too */
+    /* a table wider than a phone scrolls separately, also by the keyboard */
     fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", to);
     page_plain(to, caption);
     fputs("\">\n<table>\n<caption>", to);

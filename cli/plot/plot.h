@@ -1,7 +1,7 @@
 /*
- * Pictures. A result's JSON object becomes a figure (panels of series), a figure becomes a gnuplot script,
- * and gnuplot draws it. kinds.c knows which command's object goes to which COMMAND.c, gnuplot.c writes the
- * script, run.c runs it, html.c makes a page of the picture and its numbers.
+ * Draws results as pictures. The JSON object of a result becomes a figure (panels of series), the figure
+ * becomes a gnuplot script, and gnuplot draws it. kinds.c assigns each command's object to a file COMMAND.c,
+ * gnuplot.c writes the script, run.c runs it, and html.c makes a page of the picture and its numbers.
  */
 #pragma once
 
@@ -10,9 +10,9 @@
 /* ---- the figure ---- */
 
 /*
- * A band goes from low to high, with a line along y. Levels are short level lines at whole numbers x. Bars go
- * from 0 to x at the height y; the panel's names stand beside them. A tile at x, y has the colour of its
- * `low`, 0 to 1, which is also written on it.
+ * Styles of a series. A band goes from low to high, with a line along y. Levels are short level lines at
+ * whole numbers x. Bars go from 0 to x at the height y; the panel's names stand next to them. A tile at x, y
+ * has the colour of its `low`, 0 to 1, and shows that number.
  */
 typedef enum {
     PLOT_LINESPOINTS,
@@ -29,21 +29,21 @@ typedef enum {
 
 typedef enum { PLOT_AUTO, PLOT_LINEAR, PLOT_LOG } plot_scale;
 
-/* What error bars are: 95% intervals are solid, the spread of draws dashed, a bound dotted */
+/* The meaning of error bars: 95% intervals are solid, the spread of draws is dashed, a bound is dotted */
 typedef enum { PLOT_INTERVAL, PLOT_SPREAD, PLOT_BOUND } plot_bars;
 
 /* The palette of Okabe and Ito, in its order; -1 is the next colour */
 enum { PLOT_COLORS = 8, PLOT_BLACK = 0 };
-/* The colour that the turn-th series takes */
+/* The colour of the turn-th series */
 int plot_color(size_t turn);
 
-/* NaN: none */
+/* A missing value is NaN */
 typedef struct {
     double x, y, low, high;
 } plot_point;
 
 typedef struct {
-    /* NULL: not in the legend */
+    /* NULL: the series is not in the legend */
     char *label;
     plot_style style;
     int color;
@@ -62,7 +62,7 @@ typedef struct {
     char *label;
 } plot_mark;
 
-/* The ends are NaN where the data set them. */
+/* An axis; its ends are NaN if the data set them. */
 typedef struct {
     char *label;
     plot_scale scale;
@@ -76,15 +76,15 @@ typedef struct {
     size_t series_count;
     plot_mark *marks;
     size_t mark_count;
-    /* Of whole numbers from 0: on the axis y, for bars and tiles, and on x */
+    /* Names for the whole numbers from 0: on the axis y, for bars and tiles, and on x */
     char **names, **xnames;
     size_t name_count, xname_count;
 } plot_panel;
 
-/* gnuplot's kind of line for the k-th mark of a panel: of those with names, every other one differs */
+/* gnuplot's kind of line for the k-th mark of a panel; named marks alternate between two kinds */
 int plot_mark_dash(const plot_panel *p, size_t k);
 
-/* 0 columns: as fits. `failed`: memory ran out on the way. */
+/* A figure. 0 columns: chosen to fit. `failed`: memory ran out while it was built. */
 typedef struct {
     char *title;
     plot_panel **panels;
@@ -92,14 +92,17 @@ typedef struct {
     int failed;
 } plot_figure;
 
-/* These take NULL for what could not be added before, and set `failed`: one check at the end is enough. */
+/*
+ * These accept NULL for a part that could not be added before, and set `failed`. One check at the end is
+ * enough.
+ */
 plot_panel *plot_add_panel(plot_figure *f, const char *title, const char *xlabel, const char *ylabel);
 plot_series *plot_add_series(plot_figure *f, plot_panel *p, const char *label, plot_style style, int color);
 void plot_add_point(plot_figure *f, plot_series *s, double x, double y, double low, double high);
 void plot_add_mark(plot_figure *f, plot_panel *p, char axis, double at, const char *label);
 void plot_add_name(plot_figure *f, plot_panel *p, const char *name);
 void plot_add_xname(plot_figure *f, plot_panel *p, const char *name);
-/* Two series at whole numbers x stand side by side. */
+/* Places two series at whole numbers x side by side. */
 void plot_set_aside(plot_series *a, plot_series *b);
 void plot_text(plot_figure *f, char **to, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void plot_free(plot_figure *f);
@@ -110,13 +113,16 @@ typedef struct {
     const json_t *json;
     /* "moments" */
     const char *command;
-    /* NULL: the result of this very command */
+    /* NULL: the result of the command that is running */
     const char *path;
-    /* Tells it from the others of its command; NULL where it is the only one */
+    /* Distinguishes it from other results of its command; NULL if it is the only one */
     char *name;
 } plot_source;
 
-/* Each makes the figure of the results of one command, or of several that go together; an exit status. */
+/*
+ * Each function makes the figure of the results of one command, or of several that share a figure. It returns
+ * an exit status.
+ */
 int plot_figure_json(plot_figure *f, const plot_source *s, size_t count);
 int plot_moments(plot_figure *f, const plot_source *s, size_t count);
 int plot_dimension(plot_figure *f, const plot_source *s, size_t count);
@@ -130,7 +136,7 @@ int plot_wls(plot_figure *f, const plot_source *s, size_t count);
 int plot_wls_curve(plot_figure *f, const plot_source *s, size_t count);
 int plot_learn(plot_figure *f, const plot_source *s, size_t count);
 
-/* Any of these, by the commands of the results, which must go together */
+/* Makes any of these figures, chosen by the commands of the results, which must be able to share one. */
 int plot_make(plot_figure *f, const plot_source *s, size_t count);
 
 /* The figure as a JSON object that plot_figure_json() reads. */
@@ -138,92 +144,105 @@ json_t *plot_to_json(const plot_figure *f);
 
 /* ---- reading results ---- */
 
-/* "x.json: " or "the result: " and the rest of a message; status 3, or 1 */
+/* Prints "x.json: " or "the result: " and the rest of a message; returns status 3, or 1. */
 int plot_unfit(const plot_source *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* NaN where it is not a number, or too large to draw; the same of a member */
+/* A number as a double; NaN if it is not a number, or too large to draw. The same for a member. */
 double plot_value(const json_t *number);
 double plot_number(const json_t *object, const char *key);
 const char *plot_word(const json_t *object, const char *key, const char *otherwise);
-/* A member that is a list with something in it; NULL after a message. */
+/* A member that is a list with entries; NULL after a message. */
 const json_t *plot_list(const plot_source *s, const char *key);
-/* The status of a source that plot_list() refused */
+/* The exit status for a source that plot_list() rejected */
 static inline int plot_refused(const plot_source *s) { return s->path ? EXIT_INPUT : EXIT_FAILED; }
-/* "name: label", or just the label where there is one source */
+/* Writes "name: label", or only the label if there is one source. */
 void plot_label(const plot_source *s, const char *label, char *to, size_t size);
-/* "x.npy: 300 rows × 600 columns, centred" where one of the sources has a shape */
+/* Sets a title such as "x.npy: 300 rows × 600 columns, centred" if one of the sources has a shape. */
 void plot_shape_title(plot_figure *f, const plot_source *s, size_t count);
-/* The answer before the title, which a narrow picture cuts at its end: "answer; x.npy: 300 rows" */
+/*
+ * Puts the answer before the title, since a narrow picture cuts the title's end: "answer; x.npy: 300 rows".
+ */
 void plot_lead(plot_figure *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* "20.1 (95%: 18.8 … 21.5)", rounded to the interval; the number alone where its ends are not known */
+/*
+ * A text such as "20.1 (95%: 18.8 … 21.5)", rounded to the interval; the number alone if the ends are unknown
+ */
 typedef struct {
     char text[140];
 } plot_words;
 const char *plot_interval(plot_words *to, double x, double low, double high);
-/* One scale and range of y for panels that are to be compared; NULL is left out. */
+/* Gives panels one scale and range of y, so that they can be compared; skips NULL. */
 void plot_share_y(plot_panel *const *panels, size_t count);
-/* 1e-06 as 10^{−6}; to[40] */
+/* Writes 1e-06 as 10^{−6}; to[40]. */
 const char *plot_nice(double x, char *to);
 
 /* ---- drawing ---- */
 
 typedef struct {
-    /* In place of the figure's own */
+    /* Replaces the figure's own title */
     const char *title;
-    /* 0: by the number of panels */
+    /* 0: chosen by the number of panels */
     size_t width, height;
-    /* In place of the panels' own; PLOT_AUTO: theirs */
+    /* Replace the panels' own scales; PLOT_AUTO: keep them */
     plot_scale x, y;
-    /* 1: for a narrow page, which has the title: one panel below the other and legends below them */
+    /* 1: for a narrow page that shows the title; panels stand below each other, with legends below them */
     int narrow;
 } plot_look;
 
-/* Sets every axis' scale and range, thins what is too long to draw, notes what cannot be drawn. */
+/*
+ * Sets the scale and range of every axis, thins series that are too long, and notes values that cannot be
+ * drawn.
+ */
 void plot_settle(plot_figure *f, const plot_look *look);
 
 typedef enum { PLOT_SVG, PLOT_PNG, PLOT_PDF, PLOT_HTML, PLOT_GP } plot_format;
 
-/* The gnuplot script of a settled figure. */
+/* Writes the gnuplot script of a settled figure. */
 void plot_script(FILE *to, const plot_figure *f, const plot_look *look, plot_format format);
 
-/* A whole page around a picture in SVG; commands are what made it. */
+/* Writes a whole page around a picture in SVG; `commands` are the command lines behind it. */
 void plot_html(FILE *to, const plot_figure *f, const char *svg, size_t size, const json_t *commands);
 
 /*
- * Gives an SVG of gnuplot the words and the names of the figure, in place, by a longer one; where hover is
- * the look that it was drawn with, also numbers under the pointer.
+ * Replaces gnuplot's SVG by a longer one that describes the figure in words and names its parts. If hover is
+ * the look of the drawing, it also shows numbers under the pointer.
  */
 int plot_finish_svg(const plot_figure *f, const char *prefix, const plot_look *hover, char **svg,
                     size_t *size);
 
-/* Runs gnuplot on a script; its output to *picture, for free(). */
+/* Runs gnuplot on a script. Its output goes to *picture, which the caller frees. */
 int plot_run(const char *script, size_t length, char **picture, size_t *size);
 
-/* Is gnuplot installed, or another one named? A report does without it. */
+/* Is gnuplot, or the program named in its place, installed? A report can do without it. */
 int plot_has_gnuplot(void);
 
-/* Is gnuplot installed, and its time limit a number? An exit status after a message */
+/* Is gnuplot installed, and is its time limit a number? Returns an exit status after a message. */
 int plot_find_gnuplot(void);
 
-/* Can a picture of that name be drawn? Checks suffix and gnuplot before anything is computed. */
+/* Can a picture of that name be drawn? Checks the suffix and gnuplot before any computation. */
 int plot_check(const char *option, const char *path);
 
-/* The figure of these results to a file, by its suffix; figure, unless NULL, gets it as a JSON object. */
+/*
+ * Draws the figure of these results to a file, in the format of its suffix. *figure, unless NULL, receives it
+ * as a JSON object.
+ */
 int plot_write(const char *path, const plot_source *s, size_t count, const plot_look *look, json_t **figure);
 
-/* The same of a single result that this process has just made (cli_common.draw) */
+/* Does the same for a single result that this process has just computed (cli_common.draw). */
 int plot_result(const char *path, const json_t *object);
 
-/* The panels of one result, an SVG each, for a page, for free(); the names of their parts have the prefix. */
+/*
+ * Draws the panels of one result for a page, an SVG each, which the caller frees. The names of their parts
+ * begin with the prefix.
+ */
 int plot_inline(const plot_source *s, const char *prefix, char **svg, size_t *size);
 
 /* ---- words ---- */
 
 /*
- * Text is plain but for ^{...} and _{...}, which are raised and lowered. Calls put for each run of bytes:
- * kind is 0, '^' or '_'. Bytes that are not UTF-8 become '?', control characters blanks. At most `most`
- * letters.
+ * Text is plain except ^{...} and _{...}, which are raised and lowered. Calls put for each run of bytes; kind
+ * is 0, '^' or '_'. Bytes that are not UTF-8 become '?', control characters become blanks. Writes at most
+ * `most` letters.
  */
 void plot_runs(FILE *to, const char *text, size_t most,
                void (*put)(FILE *to, const char *run, size_t n, char kind));
-/* How many letters that shows */
+/* How many letters plot_runs() shows */
 size_t plot_letters(const char *text);

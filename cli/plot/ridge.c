@@ -1,14 +1,14 @@
 /*
- * Errors of ridge regression on random features: predicted curves, measured points with their spread, and
- * the prediction of the kernel alone; against lambda for each N, against N/n for each lambda, training
- * beside test.
+ * Draws the errors of ridge regression on random features: predicted curves, measured points with their
+ * spread, and the prediction of the kernel alone. Panels show them against lambda for each N, and against N/n
+ * for each lambda, training next to test.
  */
 #include "plot/plot.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* At most so many curves in a panel */
+/* The most curves in a panel */
 enum { CURVES = 7 };
 
 typedef struct {
@@ -16,7 +16,7 @@ typedef struct {
     size_t count;
 } values;
 
-/* The different numbers under a key, in order */
+/* Lists the different numbers under a key, in order. */
 static int distinct(const json_t *points, const char *key, values *v) {
     size_t n = json_array_size(points), kept = 0;
     v->count = 0;
@@ -33,7 +33,7 @@ static int distinct(const json_t *points, const char *key, values *v) {
     return EXIT_DONE;
 }
 
-/* The result with x and y under these keys whose parameter `of` is `value` and whose x is `x` */
+/* The result whose parameter `of` is `value` and whose x is `x`, with x and y under these keys */
 static const json_t *find(const json_t *points, const char *of, double value, const char *x_key, double x) {
     size_t i;
     const json_t *e;
@@ -49,7 +49,7 @@ typedef struct {
 static const view against_lambda = {"lambda", "features", "N"};
 static const view against_features = {"features", "lambda", "λ"};
 
-/* The curves of one result in one panel: predicted, by the kernel alone, measured */
+/* Adds the curves of one result to one panel: predicted, by the kernel alone, measured. */
 static void add_curves(plot_figure *f, plot_panel *p, const plot_source *s, const view *v, const values *xs,
                        const values *of, double per, const char *which, size_t first_color) {
     const json_t *points = json_object_get(s->json, "points");
@@ -69,7 +69,7 @@ static void add_curves(plot_figure *f, plot_panel *p, const plot_source *s, cons
             for (size_t i = 0; i < xs->count; i++) {
                 const json_t *e = find(points, v->of, value, v->x, xs->at[i]);
                 double y = plot_number(e, key), sd = NAN;
-                if (!isfinite(y) && !(form == 0 && e)) continue; /* a prediction that diverges is a gap */
+                if (!isfinite(y) && !(form == 0 && e)) continue; /* a prediction that diverges leaves a gap */
                 if (!line)
                     line = plot_add_series(f, p, form ? NULL : label,
                                            form == 0   ? PLOT_LINE
@@ -83,7 +83,7 @@ static void add_curves(plot_figure *f, plot_panel *p, const plot_source *s, cons
     }
 }
 
-/* What the marks mean, whatever their colour: entries of the legend alone */
+/* Explains the kinds of marks, in any colour: entries of the legend alone. */
 static void explain(plot_figure *f, plot_panel *p, int measured) {
     plot_add_point(f, plot_add_series(f, p, "kernel alone, for the last of them", PLOT_DOTTED, PLOT_BLACK),
                    NAN, NAN, NAN, NAN);
@@ -102,7 +102,7 @@ static int has(const plot_source *s, size_t count, const char *key) {
     return 0;
 }
 
-/* The least that a panel's lines show, or NaN */
+/* The least value that a panel's lines show, or NaN */
 static double least(const plot_panel *p) {
     double low = NAN;
     for (size_t k = 0; p && k < p->series_count; k++)
@@ -133,7 +133,7 @@ static int add_row(plot_figure *f, const plot_source *s, size_t count, const vie
             if (!status) add_curves(f, p, &s[k], v, &xs, &of, per, which, color);
             if (!status && p && !by_features && xs.count &&
                 xs.at[xs.count - 1] >= 100 * xs.at[xs.at[0] == 0 && xs.count > 1])
-                p->x.scale = PLOT_LOG; /* also where lambda = 0 is among them */
+                p->x.scale = PLOT_LOG; /* also if lambda = 0 is among them */
             if (!status && p && of.count > CURVES)
                 plot_text(f, &p->note, "curves for %d of %zu values of %s", CURVES, of.count, v->symbol);
             color += of.count < CURVES ? of.count : CURVES;
@@ -144,13 +144,13 @@ static int add_row(plot_figure *f, const plot_source *s, size_t count, const vie
         if (by_features) plot_add_mark(f, p, 'x', 0.5, "2N = n");
         both[test] = p;
     }
-    /* training errors of next to nothing would leave the test's curves flat */
+    /* training errors close to 0 would flatten the test curves */
     const double apart = 1e4;
     if (!status && !(least(both[0]) * apart < least(both[1]))) plot_share_y(both, 2);
     return status;
 }
 
-/* Where the predicted test error is least */
+/* Leads with the point of the least predicted test error. */
 static void lead(plot_figure *f, const json_t *points) {
     size_t i;
     const json_t *e, *best = NULL;
@@ -164,7 +164,7 @@ static void lead(plot_figure *f, const json_t *points) {
                   plot_number(best, "features"), plot_nice(plot_number(best, "lambda"), nice));
 }
 
-/* The density of eigenvalues by decade, over the histogram of a draw */
+/* Adds the density of eigenvalues by decade, over the histogram of a draw. */
 static int add_density(plot_figure *f, const json_t *d) {
     enum { BINS = 40 };
     const json_t *x = json_object_get(d, "x"), *density = json_object_get(d, "density"),
@@ -199,7 +199,7 @@ static int add_density(plot_figure *f, const json_t *d) {
 }
 
 int plot_ridge(plot_figure *f, const plot_source *s, size_t count) {
-    size_t most[2] = {0, 0}; /* values of lambda, of N */
+    size_t most[2] = {0, 0}; /* the most values of lambda and of N */
     if (count == 1 && json_object_get(s->json, "curves")) return plot_ridge_advice(f, s);
     for (size_t k = 0; k < count; k++) {
         const json_t *points = plot_list(&s[k], "points");

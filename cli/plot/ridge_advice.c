@@ -1,6 +1,6 @@
 /*
- * A recommended regression on random features: the predicted test error along the number of features, lambda
- * and sigma, with the recommended model marked, the error without lambda, and measured errors.
+ * Draws a recommended regression on random features: the predicted test error along the number of features,
+ * lambda and sigma. It marks the recommended model, the error without lambda, and measured errors.
  */
 #include "plot/plot.h"
 
@@ -24,7 +24,10 @@ static void add_curve(plot_figure *f, plot_panel *p, const json_t *points, const
     }
 }
 
-/* Of the models that were trained; those with other features than recommended belong to the first panel. */
+/*
+ * Adds the errors of the trained models. Models with another number of features than recommended belong to
+ * the first panel.
+ */
 static void add_measured(plot_figure *f, plot_panel *p, const plot_source *s, const char *x) {
     size_t k;
     const json_t *e;

@@ -1,6 +1,6 @@
 /*
- * gnuplot as a child process: its script goes in through one pipe, the picture and the messages come out of
- * two.
+ * Runs gnuplot as a child process, with one pipe for its script, one for the picture and one for its
+ * messages.
  */
 #include "plot/plot.h"
 
@@ -17,14 +17,14 @@
 
 extern char **environ;
 
-/* ---- where it is ---- */
+/* ---- finding gnuplot ---- */
 
 static int is_program(const char *path) {
     struct stat s;
     return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
 }
 
-/* The program's path to `path`; 0 where there is none */
+/* Writes the program's path to `path`; returns 0 if it is not found. */
 static int look_for(const char *name, char *path, size_t size) {
     if (strchr(name, '/')) {
         snprintf(path, size, "%s", name);
@@ -45,7 +45,7 @@ int plot_has_gnuplot(void) {
     return (given && *given) || look_for("gnuplot", path, sizeof path);
 }
 
-/* A message and status 1 where there is none */
+/* Finds gnuplot, or prints a message and returns status 1. */
 static int find_gnuplot(char *path, size_t size) {
     const char *given = getenv("KSPEC_GNUPLOT");
     if (look_for(given && *given ? given : "gnuplot", path, size)) return EXIT_DONE;
@@ -55,7 +55,7 @@ static int find_gnuplot(char *path, size_t size) {
                      "gnuplot draws the pictures and is not installed: apt-get install gnuplot-nox");
 }
 
-/* The seconds that it may take */
+/* Reads the time limit in seconds. */
 static int patience(double *limit) {
     const char *given = getenv("KSPEC_GNUPLOT_TIMEOUT");
     *limit = 60;
@@ -70,7 +70,7 @@ int plot_find_gnuplot(void) {
     return status ? status : patience(&limit);
 }
 
-/* ---- running it ---- */
+/* ---- running gnuplot ---- */
 
 typedef struct {
     char *data;
@@ -80,7 +80,7 @@ typedef struct {
 
 typedef enum { GOING, ENDED, NO_MEMORY, UNREADABLE, TOO_LONG } state;
 
-/* Reads what is there. */
+/* Reads all bytes that have arrived. */
 static state drain(sink *s) {
     if (s->size + 65536 > s->room) {
         size_t room = 2 * s->room + 131072;
@@ -103,19 +103,21 @@ static void shut(int *fd) {
 /* The beginning of gnuplot's messages is enough. */
 enum { SAID = 4000 };
 
-/* Milliseconds until then, at most a minute: poll() is asked again */
+/* Milliseconds until `end`, at most a minute: the caller polls again */
 static int left(double end) {
     double ms = 1000 * (end - cli_now());
     return ms <= 0 ? 0 : ms > 60000 ? 60000 : (int)ms + 1;
 }
 
-/* Feeds the script and collects both outputs until all are at their end, the time is up, or it fails. */
+/*
+ * Sends the script and collects both outputs until all pipes are closed, the time is up, or an error occurs.
+ */
 static state converse(int in, const char *script, size_t length, sink *out, sink *err, double end) {
     size_t sent = 0;
     state st = GOING;
     while (st == GOING && (out->fd >= 0 || err->fd >= 0)) {
         struct pollfd p[3] = {
-            {in, POLLOUT, 0}, {out->fd, POLLIN, 0}, {err->fd, POLLIN, 0}}; /* -1 is skipped */
+            {in, POLLOUT, 0}, {out->fd, POLLIN, 0}, {err->fd, POLLIN, 0}}; /* poll() skips -1 */
         int ready = poll(p, 3, left(end));
         if (ready < 0 && errno != EINTR) st = UNREADABLE;
         if (ready <= 0 && st == GOING && left(end) == 0) st = TOO_LONG;
@@ -142,7 +144,7 @@ static state converse(int in, const char *script, size_t length, sink *out, sink
     return st == GOING ? ENDED : st;
 }
 
-/* Waits for the child, which is killed where it has not ended in time, or is to be. */
+/* Waits for the child. Kills it after a failure, or if it has not ended in time. */
 static state wait_for_end(pid_t child, state st, double end, int *ended) {
     for (pid_t r; st == ENDED && (r = waitpid(child, ended, WNOHANG)) <= 0;) {
         if (r < 0 && errno != EINTR) return st;
@@ -157,13 +159,13 @@ static state wait_for_end(pid_t child, state st, double end, int *ended) {
 }
 
 static int start(const char *program, int in[2], int out[2], int err[2], pid_t *child) {
-    /* -d: without the settings of ~/.gnuplot */
+    /* -d: ignores the settings in ~/.gnuplot */
     char *argv[] = {"gnuplot", "-d", "-", NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     sigset_t reset;
     sigemptyset(&reset);
-    sigaddset(&reset, SIGPIPE); /* which are ignored here */
+    sigaddset(&reset, SIGPIPE); /* kspec ignores these */
     sigaddset(&reset, SIGXFSZ);
     if (posix_spawn_file_actions_init(&files)) return -1;
     if (posix_spawnattr_init(&attr)) {
@@ -182,7 +184,7 @@ static int start(const char *program, int in[2], int out[2], int err[2], pid_t *
     return failure ? -1 : 0;
 }
 
-/* The line of what gnuplot said that says why ("line 0: ..."), else the first one */
+/* The line of gnuplot's messages that gives the reason ("line 0: ..."), else the first line */
 static const char *complaint(char *text) {
     char *why = NULL, *save = NULL;
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {

@@ -28,7 +28,7 @@ struct kspec_ridge {
     double *Q, *work;            /* n x n: the resolvent, and scratch */
     double *H;                   /* nt x n */
     struct ks_one *one;          /* for one fixed point: see one.h; or NULL */
-    struct ks_mix *mix;          /* for several: see mix.h; or NULL. Cosines and sines use neither `mix` nor `one` */
+    struct ks_mix *mix;          /* for several: see mix.h; or NULL. Both are NULL for cosines and sines */
     /* during a call on a GPU: its matrices on the GPU; else NULL */
     struct ks_ridge_device *on_device;
     double part[2]; /* for a call's progress: begin and end of the next computation */

@@ -22,7 +22,7 @@ kspec_status ks_ridge_check_N(size_t N, kspec_error *err) {
 kspec_status ks_ridge_check_lambda(const kspec_ridge *r, double lambda, kspec_error *err) {
     if (lambda == 0 && r->o.intercept)
         return ks_refuse(err, KSPEC_E_ARG, "intercept", NULL, "lambda 0 and an intercept cannot be combined");
-    if (lambda == 0 || (lambda >= 1e-100 && lambda <= 1e100)) return KSPEC_OK; /* the square is finite and above 0 */
+    if (lambda == 0 || (lambda >= 1e-100 && lambda <= 1e100)) return KSPEC_OK; /* its square is finite */
     return ks_fail(err, KSPEC_E_ARG, "lambda %g is neither 0 nor between 1e-100 and 1e100", lambda);
 }
 

@@ -27,7 +27,7 @@ static const double NEAR = 1.02; /* errors within this factor count as equal */
 
 typedef struct {
     const kspec_ridge *r;
-    size_t splits, numbers, lambdas; /* splits: divisions of the rows; numbers: values of N; lambdas: values of lambda for each N */
+    size_t splits, numbers, lambdas; /* splits: divisions of the rows; numbers: values of N */
     size_t *N;
     double sigma[SIGMAS], unit[SIGMAS]; /* unit: the mean of K(x,x) */
     double width;                       /* columns for each N */
@@ -36,7 +36,7 @@ typedef struct {
     double *errors; /* splits x SIGMAS x numbers x lambdas x 2: training, test */
     struct bench {
         ks_one basis;
-        double *rows, *targets, *scratch, *columns; /* rows, targets: all of them, rows scaled; scratch, columns: see fill() */
+        double *rows, *targets, *scratch, *columns; /* rows, targets: all; scratch, columns: see fill() */
         size_t *order;
         ks_one_solution *solutions;
     } * benches;
