@@ -1,4 +1,7 @@
-/* INPUTs with an axis `batch`: a matrix for each of its indices, several INPUTs being trials of them all. */
+/*
+ * Reads INPUTs with an axis `batch`: one matrix for each index of the batch. Several INPUTs are trials of all
+ * these matrices.
+ */
 #pragma once
 
 #include "core/cli.h"
@@ -6,14 +9,14 @@
 typedef struct {
     size_t count, trials;
     kspec_dataset **data; /* one for each INPUT */
-    kspec_matrix *phi;    /* of index k the trials from phi[k * trials] on */
+    kspec_matrix *phi;    /* trials of matrix k: from phi[k * trials] on */
     char *names;          /* "0", "1", ... as labels[k] */
     cli_recording *at;
 } cli_batch;
 
-/* Is there such an axis? */
+/* Do the INPUTs have an axis `batch`? */
 int cli_has_batch(const cli_common *c);
 
-/* An exit status; cli_batch_free() in any case. at[k] has a name alone. */
+/* Reads the INPUTs and returns an exit status. Call cli_batch_free() in any case. at[k] has only a name. */
 int cli_batch_read(const cli_common *c, cli_batch *b);
 void cli_batch_free(cli_batch *b);

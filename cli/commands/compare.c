@@ -1,3 +1,4 @@
+/* kspec compare: aligns the kernels behind two or more matrices, and compares their dimensions. */
 #include "commands/estimation.h"
 #include "commands/groups.h"
 #include "commands/rows.h"
@@ -44,7 +45,7 @@ static const cli_option options[] = {
 typedef struct {
     const compare_args *a;
     const cli_recordings *of;
-    /* of each pair, in the order (0,1), (0,2), (1,2), (0,3) ... */
+    /* by pair, in the order (0,1), (0,2), (1,2), (0,3) ... */
     kspec_compare_result **r;
 } output;
 
@@ -92,7 +93,7 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
     return o;
 }
 
-/* The dimension of matrix k, from a comparison that it takes part in */
+/* The dimension of matrix k, from a comparison that includes it */
 static double dimension_of(const output *u, size_t k) {
     return k ? result_of(u, 0, k)->other_dimension : result_of(u, 0, 1)->dimension;
 }
@@ -102,7 +103,10 @@ static void name_pair(json_t *o, const output *u, size_t i, size_t k) {
     json_object_set_new(o, "second", cli_string(u->of->at[k].name));
 }
 
-/* Of several: the names, their dimensions, the square of alignments (1 of each with itself), all pairs */
+/*
+ * For several matrices: the names, their dimensions, the square of alignments (1 on the diagonal), and all
+ * pairs
+ */
 static json_t *to_json(const void *result) {
     const output *u = result;
     size_t n = u->of->count;
@@ -190,7 +194,7 @@ static void print_two(FILE *f, const output *u) {
     cli_device_print(f, &r->device);
 }
 
-/* Of several: the square below its diagonal, with standard errors above it */
+/* For several matrices: prints the square below its diagonal, with standard errors above it. */
 static void print_table(FILE *f, const void *result) {
     const output *u = result;
     const cli_common *c = &u->a->common;
@@ -222,9 +226,9 @@ static void print_table(FILE *f, const void *result) {
     cli_device_print(f, &u->r[0]->device);
 }
 
-/* ---- */
+/* ---- checks and reading ---- */
 
-/* Matrices that can be compared: what they share has one length. */
+/* Can the matrices be compared? Their common side must have one length. */
 static int check(const compare_args *a, const cli_recordings *of) {
     if (of->count < 2) return cli_error(EXIT_USAGE, "compare takes two INPUTs or more, not %zu", of->count);
     if (of->count > 2 && a->paired != KSPEC_PAIRED_ROWS)
@@ -233,7 +237,7 @@ static int check(const compare_args *a, const cli_recordings *of) {
                          "the same rows: --paired %s is for two",
                          cli_choice_name(pairings, a->paired));
     const cli_recording *x = &of->at[0];
-    for (size_t k = 0; k < of->count; k++) { /* each would leave out its own, and the others no longer pair */
+    for (size_t k = 0; k < of->count; k++) { /* each matrix would omit its own rows, so rows would not pair */
         const kspec_dataset *d = of->at[k].data;
         size_t rows = a->paired == KSPEC_PAIRED_ROWS ? d->omitted_rows : 0,
                cols = a->paired == KSPEC_PAIRED_COLS ? d->omitted_cols : 0;
@@ -292,7 +296,7 @@ static int compare(const compare_args *a, const cli_recording *x, const cli_reco
     return st ? cli_fail_data(st, &err) : EXIT_DONE;
 }
 
-/* Labels of the rows that all matrices share */
+/* Reads labels of the rows that all matrices share. */
 static int read_groups(const compare_args *a, const kspec_dataset *d, kspec_labels **out) {
     if (a->paired == KSPEC_PAIRED_ROWS) return cli_read_row_groups(&a->common, a->groups.rows, d->rows, out);
     return cli_error(EXIT_USAGE,
@@ -301,7 +305,7 @@ static int read_groups(const compare_args *a, const kspec_dataset *d, kspec_labe
                      cli_choice_name(pairings, a->paired));
 }
 
-/* Two are noted as the input and its "other". */
+/* Reads all matrices; two are noted as the input and its "other". */
 static int read_all(const cli_common *c, cli_recordings *of, int centered) {
     if (of->count != 2) return cli_recordings_read(c, of, centered);
     int status = EXIT_DONE;
@@ -314,7 +318,7 @@ static int read_all(const cli_common *c, cli_recordings *of, int centered) {
     return status;
 }
 
-/* Of the rows that an accumulator has had */
+/* Compares the two matrices whose rows an accumulator has collected. */
 static int show_rows(const compare_args *a, kspec_accumulator *rows) {
     const cli_common *c = &a->common;
     kspec_error err;

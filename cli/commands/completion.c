@@ -1,4 +1,4 @@
-/* Completions for bash, zsh and fish, written from the tables of commands and options. */
+/* kspec completion: writes completions for bash, zsh and fish from the tables of commands and options. */
 #include "core/cli.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static void put_choices(FILE *f, const cli_choice *choices) {
     for (const cli_choice *k = choices; k->name; k++) fprintf(f, "%s%s", k == choices ? "" : " ", k->name);
 }
 
-/* The first argument, where it is a choice or a verb */
+/* Completes the first argument if it is a choice or a verb. */
 static void put_first(FILE *f, const cli_command *c, const char *before, const char *after) {
     if (!c->what && !c->verbs) return;
     fputs(before, f);
@@ -65,7 +65,7 @@ static void bash(FILE *f) {
           f);
 }
 
-/* zsh and fish take descriptions, quoted each in its own way; the help texts may hold an apostrophe. */
+/* Writes a description in quotes, for zsh and fish, which escape an apostrophe in different ways. */
 static void quoted(FILE *f, const char *s, const char *apostrophe) {
     for (; *s; s++)
         if (*s == '\'')
@@ -78,7 +78,7 @@ static void quoted(FILE *f, const char *s, const char *apostrophe) {
 
 static void zsh_option(const cli_option *o, void *ctx) {
     context *x = ctx;
-    /* a value that may be left out follows '=' */
+    /* an optional value follows '=' */
     fprintf(x->f, "        '%s%s%s[", cli_dashes(o), o->name, o->bare ? "=-" : "");
     quoted(x->f, o->help, "'\\''");
     fputc(']', x->f);

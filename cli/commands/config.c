@@ -1,3 +1,4 @@
+/* kspec config: prints the version, the instruction set and the libraries in use. */
 #include "core/cli.h"
 #include "core/restart.h"
 #include "kspec/host.h"
@@ -9,7 +10,7 @@ typedef struct {
     cli_common common;
 } config_args;
 
-/* How the BLAS came by its core, where that is not its own choice. */
+/* Prints how the BLAS got its core, if the BLAS did not choose it. */
 static void print_choice(FILE *f) {
     const char *advice = kspec_blas_advice(), *set = getenv("OPENBLAS_CORETYPE");
     if (cli_core_before())

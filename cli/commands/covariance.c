@@ -1,9 +1,9 @@
-/* The covariances of an RBF kernel and of its inputs. */
+/* Reads the covariances of an RBF kernel and of its inputs. */
 #include "core/cli.h"
 
 #include <stdlib.h>
 
-/* One square matrix from a file */
+/* Reads one square matrix from a file. */
 static int read_square(const cli_common *c, const char *role, const char *option, const char *file,
                        kspec_dataset **data, kspec_matrix *m) {
     const kspec_read_opts how = {.size = sizeof how};

@@ -1,3 +1,4 @@
+/* kspec dimension: estimates the dimensionality of the kernel behind a matrix, with its interval. */
 #include "commands/batch.h"
 #include "commands/estimation.h"
 #include "commands/groups.h"
@@ -45,7 +46,7 @@ static const cli_option options[] = {
 typedef struct {
     const dimension_args *a;
     const cli_recordings *recordings;
-    /* one for each */
+    /* one for each recording */
     kspec_dimension_result **r;
     const cli_target *target;
     int batch; /* 1: the recordings are the indices of a batch */
@@ -145,7 +146,7 @@ static void print_treatment(FILE *f, const dimension_args *a, const kspec_dimens
               f);
 }
 
-/* The noise ceiling: of all, and its range over columns */
+/* Prints the noise ceiling: of all columns, and its range over columns. */
 static void print_signal(FILE *f, const kspec_dimension_result *r) {
     double least = INFINITY, most = -INFINITY;
     for (size_t k = 0; k < r->signal_count; k++) {
@@ -221,7 +222,7 @@ static void print_table(FILE *f, const void *result) {
     }
 }
 
-/* ---- */
+/* ---- reading ---- */
 
 static kspec_dimension_opts asked(const dimension_args *a, const kspec_dataset *d, const cli_groups *groups,
                                   const cli_target *target) {
@@ -263,7 +264,7 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
     return cli_fail_data(st, &err);
 }
 
-/* Labels of rows and columns belong to one matrix. */
+/* Reads all matrices. Labels of rows and columns belong to one matrix. */
 static int read_all(const dimension_args *a, cli_recordings *of, cli_groups *groups, cli_target *target) {
     const cli_group_files *f = &a->groups;
     if (of->count > 1 && (f->rows || f->cols || f->column || a->target))
@@ -282,7 +283,7 @@ static int read_all(const dimension_args *a, cli_recordings *of, cli_groups *gro
     return status;
 }
 
-/* Of the rows that an accumulator has had */
+/* Prints the dimension of the matrix whose rows an accumulator has collected. */
 static int show_rows(const dimension_args *a, kspec_accumulator *rows) {
     const cli_common *c = &a->common;
     const cli_target none = {0};
@@ -328,7 +329,7 @@ static int run_chunks(const dimension_args *a) {
 
 /* ---- a batch ---- */
 
-/* What is doubtful about several of them is said once, of the first. */
+/* Reports a doubt that several matrices share once, for the first of them. */
 static void tell_doubts(const cli_common *c, const cli_batch *b, kspec_dimension_result *const *r) {
     for (size_t k = 0; k < b->count; k++)
         for (size_t i = 0; i < r[k]->doubt_count; i++) {

@@ -1,3 +1,4 @@
+/* kspec estimate: estimates any product of matrix entries, written as in einsum, without bias. */
 #include "commands/groups.h"
 
 #include <math.h>
@@ -124,7 +125,7 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- matrices ---- */
 
-/* NAME=INPUT: a label and an input; those of one name are trials. The names are cut in copies. */
+/* The arguments NAME=INPUT as labels and inputs; inputs with the same NAME are trials. `names` owns copies */
 typedef struct {
     cli_common c;
     cli_labels labels;
@@ -140,7 +141,7 @@ static void named_free(named *n) {
     free((void *)n->c.inputs);
 }
 
-/* Where NAME ends, or NULL where the word is no NAME=INPUT */
+/* The end of NAME, or NULL if the word is not of the form NAME=INPUT */
 static const char *end_of_name(const char *word) {
     size_t n = 0;
     while ((word[n] >= 'a' && word[n] <= 'z') || (word[n] >= 'A' && word[n] <= 'Z') || word[n] == '_' ||
@@ -149,7 +150,7 @@ static const char *end_of_name(const char *word) {
     return n && word[n] == '=' && word[n + 1] ? word + n : NULL;
 }
 
-/* The command line without the expression, as labels and inputs */
+/* Converts the command line without the expression to labels and inputs. */
 static int name_inputs(const estimate_args *a, named *n) {
     const size_t count = a->common.input_count - 1;
     *n = (named){.c = a->common};
@@ -184,7 +185,7 @@ static int name_inputs(const estimate_args *a, named *n) {
     return EXIT_DONE;
 }
 
-/* All matrices, and the labels of the rows that they share */
+/* Reads all matrices, and the labels of the rows that they share. */
 static int read_all(const estimate_args *a, const cli_common *c, cli_recordings *of, cli_groups *groups) {
     const cli_group_files *f = &a->groups;
     if (of->count == 1 && (f->rows || f->column)) {

@@ -1,3 +1,4 @@
+/* Turns the options for estimating moments into the options of the library. */
 #include "commands/estimation.h"
 
 #include <float.h>
@@ -121,13 +122,15 @@ void cli_estimation_keys(const cli_estimation *e, kspec_center center, json_t *t
 
 /* ---- known moments ---- */
 
-/* The k-th number of a list: of a JSON array, or of the text at *p, which moves to the next one */
+/*
+ * Reads the k-th number of a list: from a JSON array, or from the text at *p, which moves to the next number.
+ */
 static int known_moment(const char *option, const char *text, const json_t *array, size_t k, const char **p,
                         double *m) {
     if (array) {
         json_t *entry = json_array_get(array, k);
         *m = json_number_value(entry);
-        if (json_is_number(entry)) return EXIT_DONE; /* null: kspec writes it for what has no double */
+        if (json_is_number(entry)) return EXIT_DONE; /* null: a number that no double can hold */
         return cli_error(EXIT_INPUT, "%s: m(%zu) of %s is not a number", option, k + 1, text);
     }
     char *end;

@@ -1,4 +1,4 @@
-/* How moments are to be estimated: the options that every command has that estimates them. */
+/* Declares the options for estimating moments, which several commands share. */
 #pragma once
 
 #include "core/cli.h"
@@ -28,7 +28,7 @@ typedef struct {
     {"standardize",  0, OPT_FLAG,   FIELD(standardize), NULL, \
      "divide each column by its standard deviation"}
 
-/* Both fill one field: a flag is 1 where it is given, and so is KSPEC_CENTER_NONE. */
+/* Both options fill one field: a flag sets it to 1, the value of KSPEC_CENTER_NONE. */
 #define CLI_CENTER_OPTIONS(FIELD, USUAL) \
     {"center",       0, OPT_CHOICE, FIELD(center),    "WHICH", \
      "remove the mean over none, rows (of each column), cols or both (default " USUAL "; alone: rows)", \
@@ -37,7 +37,10 @@ typedef struct {
      "the same as --center=none: means count as dimensions"}
 _Static_assert(KSPEC_CENTER_NONE == 1, "--no-center sets 1");
 
-/* Of what rows and columns are samples: members sampled, population_rows and population_cols */
+/*
+ * The populations that rows and columns are sampled from: members sampled, population_rows and
+ * population_cols
+ */
 #define CLI_SAMPLED_OPTIONS(FIELD) \
     {"sampled",      0, OPT_CHOICE, FIELD(sampled),   "WHICH", \
      "which sides are samples: both (default), rows (you have all units of the layer), or cols", \
@@ -66,41 +69,46 @@ _Static_assert(KSPEC_CENTER_NONE == 1, "--no-center sets 1");
 
 /* clang-format on */
 
-/* auto, naive, ... and all; the same without all */
+/* auto, naive, ... and all; the second table lacks all */
 extern const cli_choice cli_estimators[], cli_single_estimators[];
 extern const cli_choice cli_sides[], cli_sampled_sides[], cli_trial_schemes[], cli_centers[];
 
-/* The library's options, but for what depends on the data */
+/* The library's options, except the ones that depend on the data */
 kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation *e);
 
-/* Of all estimators, those that go with centring, finite populations, groups or missing entries */
+/*
+ * Selects, from all estimators, the ones that support centring, finite populations, groups or missing
+ * entries.
+ */
 void cli_estimation_all(kspec_moments_opts *o);
 
 /*
- * Views of all trials of a data set; the number of trials of each row goes to o. Notes for the JSON object
- * whether the data are centred and normalised. free() what it returns; NULL: no memory.
+ * Views of all trials of a data set; sets the number of trials of each row in o. Notes for the JSON object
+ * whether the data are centred and normalised. The caller frees the result; NULL: no memory.
  */
 kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d, kspec_moments_opts *o);
 
-/* The key "center" of a result; and in words: "rows centred", "not centred" */
+/* Adds the key "center" of a result; and the centring in words: "rows centred", "not centred". */
 void cli_center_key(kspec_center center, json_t *to);
 
-/* Is there any signal: `signal` and `signal_z`, and a line of the table */
+/* Reports whether the data hold any signal: the keys `signal` and `signal_z`, and a line of the table. */
 void cli_signal_keys(kspec_evidence signal, double z, json_t *to);
 void cli_signal_print(FILE *f, kspec_evidence signal, double z);
 const char *cli_center_words(kspec_center center);
-/* That of a result of kspec, none where it does not say; DEFAULT of another object, or NULL */
+/*
+ * The centring of a kspec result, none if the result does not state it; DEFAULT for another object, or NULL
+ */
 kspec_center cli_center_of(const json_t *result);
 
 /*
- * The keys "sampled", "population_rows" and "population_cols", null where they are not finite; in words,
- * where there is something to say
+ * Adds the keys "sampled", "population_rows" and "population_cols", null if not finite. In words: a text if
+ * the values are not the default.
  */
 void cli_sampled_keys(int sampled, size_t population_rows, size_t population_cols, json_t *to);
 void cli_sampled_print(FILE *f, int sampled, size_t population_rows, size_t population_cols);
 
-/* Those and "center" */
+/* Adds these keys and "center". */
 void cli_estimation_keys(const cli_estimation *e, kspec_center center, json_t *to);
 
-/* Numbers separated by commas, or the "moments" of a JSON file of kspec theory; free list->at. */
+/* Reads numbers separated by commas, or the "moments" of a JSON file of kspec theory. Free list->at. */
 int cli_known_moments(const cli_common *c, const char *option, const char *text, cli_list *list);

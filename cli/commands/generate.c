@@ -1,3 +1,4 @@
+/* kspec generate: writes a random matrix whose kernel is known. */
 #include "core/cli.h"
 #include "kspec/host.h"
 
@@ -55,7 +56,7 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
-/* About 16 MB at a time: the matrix itself may be larger than memory */
+/* Writes about 16 MB at a time: the matrix may be larger than memory */
 enum { BAND_VALUES = 1 << 21 };
 
 static kspec_status stream(kspec_generator *g, kspec_writer *w, const generate_args *a, kspec_error *err) {
@@ -100,7 +101,7 @@ static int check(const generate_args *a) {
     return EXIT_DONE;
 }
 
-/* m(1) to m(6) of the kernel itself, without any noise; null where they have no closed form in doubles */
+/* m(1) to m(6) of the kernel itself, without any noise; null if a double holds no closed form */
 static json_t *true_moments(const generate_args *a, const cli_covariances *c) {
     enum { ORDERS = 6 };
     double m[ORDERS], log_m[ORDERS], one = 1;
@@ -170,7 +171,7 @@ static json_t *to_json(const void *result) {
                      true_moments(a, u->c));
 }
 
-/* ---- */
+/* ---- the command ---- */
 
 static int run(void *args) {
     generate_args *a = args;

@@ -1,3 +1,4 @@
+/* Reads labels that mark which rows and columns depend on each other. */
 #include "commands/groups.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static int read_labels(const cli_common *c, const char *option, const char *path
     return cli_ranks_bytes(c, path, (*out)->of, (*out)->count * sizeof *(*out)->of);
 }
 
-/* Every column but that of the labels, as --select-cols writes it */
+/* All columns except the column of the labels, in the form of --select-cols */
 static char *others(const kspec_labels *l) {
     char *s = malloc(96), *p = s;
     if (!s) return NULL;
@@ -24,7 +25,7 @@ static char *others(const kspec_labels *l) {
     return s;
 }
 
-/* Trials are of the same rows: they have the same groups in every table. */
+/* Checks that all tables have the same groups: trials share their rows. */
 static int same_labels(const cli_common *c, const cli_group_files *f, size_t k, const kspec_labels *first) {
     kspec_labels *other = NULL;
     int status = read_labels(c, NULL, c->inputs[k], f->column, c->select_rows, &other);
@@ -36,7 +37,7 @@ static int same_labels(const cli_common *c, const cli_group_files *f, size_t k, 
     return status;
 }
 
-/* The labels are a column of the table: it is not read as a feature. */
+/* Takes the labels from a column of the table, and does not read this column as a feature. */
 static int take_column(cli_common *c, const cli_group_files *f, cli_groups *g) {
     if (f->rows) return cli_error(EXIT_USAGE, "--groups and --groups-column cannot be combined");
     if (strcmp(c->inputs[0], "-") == 0)
@@ -67,7 +68,10 @@ static int has_missing(const kspec_dataset *d, int rows, size_t k) {
     return 0;
 }
 
-/* The labels of the rows (columns) that were left out for missing values go with them: it reads all again. */
+/*
+ * Drops the labels of rows (columns) that were omitted for missing values. Reads the file again with all of
+ * them.
+ */
 static int drop_labels(const cli_common *c, int rows, kspec_labels *l) {
     const kspec_read_opts how = {.size = sizeof how,
                                  .axes = c->axes,
@@ -94,7 +98,7 @@ static int drop_labels(const cli_common *c, int rows, kspec_labels *l) {
     return EXIT_DONE;
 }
 
-/* Labels of all rows of the file, or of those that were selected */
+/* Reads the labels: one for each row of the file, or one for each selected row. */
 static int read_side(const cli_common *c, const char *option, const char *path, const char *select,
                      size_t count, const char *what, kspec_labels **out) {
     int status = read_labels(c, option, path, NULL, NULL, out);

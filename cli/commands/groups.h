@@ -1,4 +1,4 @@
-/* Labels of rows and columns that depend on each other. */
+/* Reads labels that mark which rows and columns depend on each other. */
 #pragma once
 
 #include "core/cli.h"
@@ -27,21 +27,21 @@ typedef struct {
 /* clang-format on */
 
 typedef struct {
-    /* NULL where there are none */
+    /* NULL without labels */
     kspec_labels *rows, *cols;
-    /* the selection of the other columns, where the labels are one of them */
+    /* the selection of the other columns, if the labels are a column of the table */
     char *others;
 } cli_groups;
 
-/* cli_read() with the labels of rows and columns, as many as the data set has. */
+/* cli_read() with the labels of rows and columns; checks that their number fits the data set. */
 int cli_read_grouped(cli_common *c, const cli_group_files *f, kspec_dataset **d, cli_groups *g);
-/* The labels of --groups, as many as there are rows */
+/* Reads the labels of --groups, one for each row. */
 int cli_read_row_groups(const cli_common *c, const char *path, size_t rows, kspec_labels **out);
 void cli_groups_free(cli_groups *g);
 
 /*
- * "12 groups of rows, 7 of columns" on a line, and the keys groups, col_groups and block; nothing where there
- * are none. block: the rows of a block, or 0
+ * Prints "12 groups of rows, 7 of columns" on a line, and adds the keys groups, col_groups and block. Without
+ * groups both do nothing. block: the rows of a block, or 0
  */
 void cli_groups_print(FILE *f, size_t rows, size_t cols, size_t block);
 void cli_groups_json(json_t *o, size_t rows, size_t cols, size_t block);

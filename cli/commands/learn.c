@@ -1,3 +1,4 @@
+/* kspec learn: estimates the moments of a network's hidden layer while the network learns. */
 #include "commands/learn.h"
 
 #include <math.h>
@@ -60,7 +61,7 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
-/* ---- what was asked ---- */
+/* ---- the request ---- */
 
 static int check_args(const learn_args *a) {
     const struct {
@@ -80,7 +81,10 @@ static int check_args(const learn_args *a) {
 
 /* ---- output: the estimates of one matrix, by estimator ---- */
 
-/* The estimate of order n by one estimator, if any; by estimator 0, the unbiased one of least variance */
+/*
+ * An estimate of order n by one estimator, or NULL. Estimator 0 means the unbiased one with the least
+ * variance
+ */
 typedef struct {
     const kspec_estimate *e;
     double ratio_error;
@@ -106,7 +110,7 @@ typedef struct {
     int nmax;
 } asked;
 
-/* An array over the orders, with null where there is no estimate; null without a matrix */
+/* Adds an array over the orders, with null for a missing estimate. Without a matrix it adds null. */
 static void add_array(json_t *to, const asked *w, const kspec_learn_moments *m, unsigned estimator,
                       double (*of)(const found *), const char *name, const char *suffix) {
     json_t *array = m ? json_array() : json_null();
@@ -187,7 +191,7 @@ static json_t *to_json(const void *result) {
 
 static void print_orders(FILE *f, const asked *w, const kspec_learn_run *r, const kspec_learn_epoch *e) {
     for (int n = 1; n <= w->nmax; n++) {
-        if (n == 1 && w->nmax > 1) continue; /* 1, since Phi is divided by its root mean square */
+        if (n == 1 && w->nmax > 1) continue; /* always 1, since Phi is divided by its root mean square */
         if (n <= 2) {
             fprintf(f, "%6zu  %4llu  %5zu  %8.4g  %8.4f", r->width, (unsigned long long)r->seed, e->epoch,
                     e->loss, e->accuracy);
@@ -239,7 +243,7 @@ static void print_table(FILE *f, const void *result) {
     print_speed(f, u);
 }
 
-/* ---- */
+/* ---- the command ---- */
 
 static double or_default(const learn_args *a, const char *option, double value, double usual) {
     return cli_given(&a->common, option) ? value : usual;

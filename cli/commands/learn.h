@@ -1,4 +1,4 @@
-/* The arguments of `kspec learn`, the files that it reads, and those that it keeps. */
+/* Declares the arguments of `kspec learn`, and the functions that read its data and store its runs. */
 #pragma once
 
 #include "commands/estimation.h"
@@ -18,14 +18,17 @@ typedef struct {
 /* Reads, checks and scales the images; returns an exit status after a message. */
 int learn_read(const learn_args *a, kspec_learn_data **data);
 
-/* Where runs are kept; `failed` is set where a file could not be written. */
+/* The files of the runs; `failed` is set if a file could not be written */
 typedef struct {
     const learn_args *a;
     int failed;
-    /* The checkpoint whose length was asked for, which is then read, whatever its name means by now */
+    /*
+     * The open checkpoint. The library asks for its length and then reads this file, even if another has
+     * taken its name
+     */
     FILE *loading;
 } learn_files;
 
-/* Makes the directories that are asked for and fills the store; returns an exit status after a message. */
+/* Creates the directories that the user named and fills the store; returns an exit status after a message. */
 int learn_store(learn_files *f, kspec_learn_store *s);
 void learn_store_close(learn_files *f);

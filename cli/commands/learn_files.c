@@ -1,3 +1,4 @@
+/* Reads the images of `kspec learn`, and stores its checkpoints and activations. */
 #include "commands/learn.h"
 #include "kspec/host.h"
 
@@ -10,8 +11,8 @@
 /* ---- images and labels ---- */
 
 /*
- * Images are the rows of a matrix, or the matrices of a 3-D array. kspec_read() takes those for trials, and
- * refuses more trials than rows or columns until it is told the axes.
+ * Reads images: the rows of a matrix, or the matrices of a 3-D array. kspec_read() would take these matrices
+ * for trials, and reject more trials than rows or columns, so the call states the axes.
  */
 static int read_images(const cli_common *c, const char *role, const char *name, kspec_dataset **data,
                        kspec_matrix *x) {
@@ -67,7 +68,7 @@ int learn_read(const learn_args *a, kspec_learn_data **data) {
 
 /* ---- checkpoints and activations ---- */
 
-/* DIR/width-32-seed-0SUFFIX */
+/* The path DIR/width-32-seed-0SUFFIX */
 static char *path_of(const char *dir, size_t width, uint64_t seed, const char *suffix) {
     size_t size = strlen(dir) + strlen(suffix) + 64;
     char *path = malloc(size);
@@ -97,7 +98,7 @@ void learn_store_close(learn_files *f) {
     f->loading = NULL;
 }
 
-/* The length of the checkpoint, which stays open: another process may replace it at any time. */
+/* Finds the length of the checkpoint and keeps the file open: another process may replace it at any time. */
 static kspec_status open_checkpoint(learn_files *f, const char *path, size_t *count, kspec_error *err) {
     struct stat s;
     learn_store_close(f);
@@ -138,7 +139,7 @@ static kspec_status activations(void *ctx, size_t width, uint64_t seed, size_t e
     return st;
 }
 
-/* Makes the directory if need be, and checks that files can be written there. */
+/* Creates the directory if needed, and checks that files can be written to it. */
 static int make_directory(const char *option, const char *dir) {
     struct stat s;
     int exists = mkdir(dir, 0777) == 0 || (errno == EEXIST && stat(dir, &s) == 0);
@@ -146,7 +147,7 @@ static int make_directory(const char *option, const char *dir) {
         return cli_error(EXIT_FAILED, "%s: %s is not a directory", option, dir);
     if (!exists || access(dir, W_OK | X_OK) != 0)
         return cli_error(EXIT_FAILED, "%s: cannot write to %s: %s", option, dir, strerror(errno));
-    /* which also removes what a killed run has left there, even where no file is written in the end */
+    /* this also removes files left by a killed run, even if no file is written in the end */
     char *path = path_of(dir, 0, 0, "");
     if (!path) return cli_no_memory();
     kspec_error err;

@@ -1,3 +1,4 @@
+/* kspec moments: estimates the spectral moments and the dimensionality of the kernel behind a matrix. */
 #include "commands/estimation.h"
 #include "commands/groups.h"
 
@@ -38,7 +39,7 @@ typedef struct {
     const kspec_dataset *d;
     const kspec_moments_result *r;
     const cli_list *truth;
-    /* what kspec dimension says, where that is another number; otherwise NULL */
+    /* the result of kspec dimension if its dimension differs; otherwise NULL */
     const kspec_dimension_result *centred;
 } output;
 
@@ -130,7 +131,7 @@ static void print_scale_free(FILE *f, const output *u) {
     }
 }
 
-/* The estimator that depends on the order of rows and columns: path, or Kong-Valiant in its place */
+/* The estimator that depends on the order of rows and columns: path, or Kong-Valiant if used instead */
 static const char *ordered_name(const kspec_moments_result *r) {
     kspec_estimator last = KSPEC_ESTIMATOR_PATH;
     for (size_t k = 0; k < r->count; k++) {
@@ -141,14 +142,14 @@ static const char *ordered_name(const kspec_moments_result *r) {
     return kspec_estimator_name(last);
 }
 
-/* Does a later estimate have the same order? */
+/* Does the list contain a later estimate of the same order? */
 static int comes_again(const kspec_moments_result *r, size_t k) {
     for (size_t l = k + 1; l < r->count; l++)
         if (r->estimates[l]->n == r->estimates[k]->n) return 1;
     return 0;
 }
 
-/* How many entries are missing, and what they leave of each order */
+/* Prints how many entries are missing, and the share of cycles left for each order. */
 static void print_missing(FILE *f, const output *u) {
     const kspec_moments_result *r = u->r;
     double entries = (double)u->d->trials * (double)u->d->rows * (double)u->d->cols;
@@ -216,15 +217,18 @@ static void print_table(FILE *f, const void *result) {
     cli_device_print(f, &r->device);
 }
 
-/* ---- */
+/* ---- the command ---- */
 
 /*
- * How far centring can move the ratio D of data whose means have the share s of m(1): m(1)^2 by 2 s, m(2) by
- * s^2 D and 2 s sqrt(D) at most, each in parts of itself.
+ * Can centring move the dimension D by a tenth? The means have the share s of m(1). So centring changes
+ * m(1)^2 by a fraction of 2 s, and m(2) by fractions of s^2 D and 2 s sqrt(D), at most.
  */
 static int may_differ(double D, double s) { return !(fabs(s) * (2 + fabs(s) * D + 2 * sqrt(D)) < 0.1); }
 
-/* The centred dimension, where it differs from what is not centred by more than a tenth; NULL: it does not */
+/*
+ * Computes the centred dimension. Sets *r if it differs from the uncentred one by more than a tenth, else
+ * NULL.
+ */
 static kspec_status centred_dimension(const kspec_matrix *phi, const kspec_dataset *d,
                                       const kspec_moments_opts *o, const kspec_moments_result *m,
                                       kspec_dimension_result **r, kspec_error *err) {
@@ -247,7 +251,7 @@ static kspec_status centred_dimension(const kspec_matrix *phi, const kspec_datas
         return KSPEC_OK;
     kspec_status st = kspec_dimension(phi, d->trials, &how, r, err);
     if (st == KSPEC_E_ARG || st == KSPEC_E_DATA || st == KSPEC_E_NUMERIC)
-        return KSPEC_OK; /* too few rows, say */
+        return KSPEC_OK; /* for example too few rows */
     if (st) return st;
     if (fabs((*r)->dimension - D) > 0.1 * D) return KSPEC_OK;
     kspec_dimension_free(*r);

@@ -1,3 +1,4 @@
+/* kspec norm: computes the spectral norm of the Gram matrix of a kernel by several methods. */
 #include "core/cli.h"
 
 #include <math.h>
@@ -89,7 +90,7 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
-/* Options that do not go together */
+/* Rejects options that cannot be combined, and chooses the methods. */
 static int check(norm_args *a) {
     const cli_common *c = &a->common;
     int scaled = cli_given(c, "sigma") || a->gamma > 0;
@@ -97,7 +98,7 @@ static int check(norm_args *a) {
     const int features = cli_given(c, "features") || cli_given(c, "frequencies") ||
                          cli_given(c, "tolerance") || cli_given(c, "repeat") || cli_given(c, "draws");
     if (!a->methods && (a->gram || !features)) a->methods = KSPEC_NORM_METHOD_AUTO;
-    if (!a->methods) /* what is said about features asks for them */
+    if (!a->methods) /* options about features select a method with features */
         a->methods = KSPEC_NORM_METHOD_LANCZOS |
                      (debiased ? KSPEC_NORM_METHOD_RFF_DEBIASED : KSPEC_NORM_METHOD_RFF_POWER);
     if (!a->gram && !scaled) a->sigma.median = 1;
@@ -146,7 +147,9 @@ static kspec_norm_opts make_opts(const norm_args *a) {
 
 /* ---- output ---- */
 
-/* The first doubt about a method, or NULL; *converged is 0 where one of them is that it did not converge. */
+/*
+ * The first doubt about a method, or NULL; *converged is 0 if a doubt says that the method did not converge.
+ */
 static const kspec_doubt *doubt(const kspec_norm_result *r, const char *method, int *converged) {
     const kspec_doubt *first = NULL;
     *converged = 1;
@@ -233,13 +236,13 @@ static void print_entry(FILE *f, const kspec_norm_entry *e) {
         snprintf(range, sizeof range, "± %.4g", e->spread);
     if (isfinite(e->residual)) snprintf(residual, sizeof residual, "%.1e", e->residual);
     if (e->has_bound) snprintf(bound, sizeof bound, isfinite(e->bound) ? "± %.4g" : "vacuous", e->bound);
-    /* one letter of several bytes */
+    /* one letter with several bytes */
     int wide = strstr(range, "…") ? 2 : strstr(range, "±") ? 1 : 0;
     fprintf(f, "%-13s %14.8g  %-*s %5.4g  %9s  %9.3g  %*s\n", kspec_norm_method_name(e->method), e->value,
             26 + wide, range, e->iterations, residual, e->seconds, 9 + (strstr(bound, "±") != NULL), bound);
 }
 
-/* The features of rff-power */
+/* The number of features of rff-power */
 static size_t chosen(const kspec_norm_result *r) {
     size_t features = 0;
     for (size_t k = 0; k < r->count; k++)
@@ -274,7 +277,7 @@ static void print_table(FILE *f, const void *result) {
     if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "\nproducts and features on %s\n", r->device.name);
 }
 
-/* ---- */
+/* ---- the command ---- */
 
 static int run(void *args) {
     norm_args *a = args;

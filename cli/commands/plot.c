@@ -1,3 +1,4 @@
+/* kspec plot: draws the JSON results of other commands. */
 #include "commands/estimation.h"
 #include "plot/plot.h"
 
@@ -71,7 +72,7 @@ static int load(const char *path, json_t **object) {
     return EXIT_DONE;
 }
 
-/* "runs/a.json" is called a, or by its whole path where another result would have the same name. */
+/* The name of "runs/a.json" is a, or its whole path if another result would have the same name. */
 static char *name_of(const char *path, int whole) {
     const char *slash = strrchr(path, '/');
     char *name = strdup(slash && !whole ? slash + 1 : path);
@@ -80,7 +81,7 @@ static char *name_of(const char *path, int whole) {
     return name;
 }
 
-/* Results of the same command are told apart by their names. */
+/* Names results of the same command to distinguish them. */
 static int name_sources(plot_source *s, size_t count) {
     for (int whole = 0; whole < 2; whole++) {
         int ambiguous = 0;
@@ -99,7 +100,7 @@ static int name_sources(plot_source *s, size_t count) {
     return EXIT_DONE;
 }
 
-/* The eigenvalues of kspec theory, which centres nothing, next to centred ones */
+/* Warns if the eigenvalues of kspec theory, which centres nothing, appear next to centred ones. */
 static void doubt_truth(const cli_common *c, const plot_source *s, size_t count) {
     kspec_doubt d = {.code = KSPEC_DOUBT_TRUTH_CENTER, .severity = KSPEC_SEVERITY_WARNING};
     int truth = 0;
@@ -111,10 +112,10 @@ static void doubt_truth(const cli_common *c, const plot_source *s, size_t count)
     if (truth && d.what) cli_doubts(c, NULL, &(kspec_doubt *){&d}, 1);
 }
 
-/* The figure as it was drawn */
+/* The figure as drawn */
 static json_t *to_json(const void *result) { return json_deep_copy(result); }
 
-/* ---- */
+/* ---- the command ---- */
 
 static int run(void *args) {
     plot_args *a = args;

@@ -1,3 +1,4 @@
+/* kspec report: runs several commands on one matrix and writes a page about it. */
 #include "commands/report.h"
 #include "commands/estimation.h"
 #include "commands/groups.h"
@@ -9,8 +10,8 @@
 #include <time.h>
 
 /*
- * A centred moment of order 4 with its error takes 15 seconds of a processor at 1000 × 4096, order 3 takes
- * 3: of matrices with more entries than this the report ends at 3, unless -n asks for more.
+ * For matrices with more entries than this the report ends at order 3, unless -n asks for more. At 1000 ×
+ * 4096 a centred moment of order 4 with its error takes 15 seconds on one core; order 3 takes 3.
  */
 static const double LARGE = 1e6;
 
@@ -38,16 +39,18 @@ static const cli_option options[] = {
 
 static const struct {
     const char *command;
-    /* Added to the command line: of a matrix whose parts can be taken; of one with groups or missing
-     * entries */
+    /*
+     * Words added to the command line: for a matrix that can be split into parts; for one with groups or
+     * missing entries
+     */
     const char *words[2], *whole[2];
-    /* What it centres when nothing is said */
+    /* The default of its --center */
     kspec_center usual;
     int takes_groups;
 } parts[REPORT_PARTS] = {
     {"dimension", {"--curve"},                   {0},                     KSPEC_CENTER_ROWS, 1},
     {"moments",   {"--estimator", "auto,naive"}, {"--estimator", "auto"}, KSPEC_CENTER_NONE, 1},
-    /* its higher moments are those of the part above */
+    /* the part above has the higher moments */
     {"spectrum",  {"-n", "2"},                   {"-n", "2"},             KSPEC_CENTER_ROWS, 0},
 };
 /* clang-format on */
@@ -65,25 +68,25 @@ static void add(words *w, const char *option, const char *value) {
     w->at[w->count++] = value;
 }
 
-/* The columns of a part that does not know which one has labels: those that the others took */
+/* The columns for a part that cannot know which column holds labels: the columns that the other parts used */
 static const char *features(const report_args *a, const report *r) {
     const json_t *in = json_object_get(r->part[REPORT_DIMENSION].object, "input");
     return a->groups.column ? plot_word(in, "select_cols", NULL) : a->common.select_cols;
 }
 
-/* Numbers among the words of a command line */
+/* Room for the numbers in a command line */
 typedef struct {
     char seed[24], threads[16], nmax[16], center[16], population[2][24], fill[512], block[24];
 } digits;
 
-/* The command line of a part: its own words, then the options and INPUTs of the report */
+/* Builds the command line of a part: its specific words, then the options and INPUTs of the report. */
 static void command_line(const report_args *a, const report *r, int k, digits *text, words *w) {
     const cli_common *c = &a->common;
     int whole =
         a->groups.rows || a->groups.cols || a->groups.column || a->groups.block || c->nan == KSPEC_NAN_KEEP;
     const char *const *own = whole ? parts[k].whole : parts[k].words;
     add(w, NULL, parts[k].command);
-    add(w, NULL, "--json"); /* which has more than a table needs */
+    add(w, NULL, "--json"); /* the object has more keys than a table */
     for (int i = 0; i < 2; i++) add(w, NULL, own[i]);
     const int center = a->center ? a->center : KSPEC_CENTER_ROWS;
     snprintf(text->center, sizeof text->center, "--center=%s", cli_choice_name(cli_centers, center));
@@ -129,7 +132,7 @@ static void command_line(const report_args *a, const report *r, int k, digits *t
     for (size_t i = 0; i < c->input_count; i++) add(w, NULL, c->inputs[i]);
 }
 
-/* More values than a command line is made for */
+/* Rejects more values than a command line should hold. */
 static int check_fill(const cli_common *c) {
     enum { MOST = 20 };
     return c->fill.count > MOST
@@ -146,7 +149,7 @@ static int run_part(const report_args *a, report *r, int k) {
     report_part *p = &r->part[k];
     int status = cli_run_inner(c, w.count, w.at, &p->object, &p->why);
     free((void *)w.at);
-    /* without the first, which reads the data, there is nothing to report */
+    /* the first part reads the data: without it the report is empty */
     if (status && (k == REPORT_DIMENSION || !p->why || status == EXIT_INTERRUPTED))
         return cli_error(status, "%s", p->why ? p->why : "out of memory");
     if (k == REPORT_DIMENSION && !a->nmax && a->center != KSPEC_CENTER_NONE)
@@ -174,7 +177,7 @@ static int draw(report *r) {
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- the report ---- */
 
 static json_t *to_json(const void *result) {
     const report *r = result;
@@ -188,7 +191,10 @@ static json_t *to_json(const void *result) {
     return o;
 }
 
-/* As other tools do, for pages that are to be the same bytes tomorrow */
+/*
+ * Takes the time from SOURCE_DATE_EPOCH if set, like other tools, so that a page can be reproduced byte by
+ * byte.
+ */
 static void set_time(report *r) {
     const char *fixed = getenv("SOURCE_DATE_EPOCH");
     double seconds;
@@ -225,7 +231,7 @@ static int check_output(const cli_common *c) {
 static int run(void *args) {
     report_args *a = args;
     cli_common *c = &a->common;
-    const int writes = cli_rank() == 0; /* the others have a part in the computation only */
+    const int writes = cli_rank() == 0; /* the other ranks only take part in the computation */
     int status = writes ? check_output(c) : EXIT_DONE;
     if (!status) status = check_fill(c);
     if (status) return status;

@@ -1,6 +1,6 @@
 /*
- * A report: the results of several commands on one page. report.c runs them and has the page written by
- * report_page.c, which has report_numbers.c and report_worth.c write their sections.
+ * Declares a report: the results of several commands on one page. report.c runs the commands. report_page.c
+ * writes the page, with the sections of report_numbers.c and report_worth.c.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 enum { REPORT_DIMENSION, REPORT_MOMENTS, REPORT_SPECTRUM, REPORT_PARTS };
 
-/* A command of the report: its JSON object, or why there is none; its picture, or NULL */
+/* A command of the report: its JSON object, or the reason why it is missing; its picture, or NULL */
 typedef struct {
     json_t *object;
     char *why, *svg;
@@ -18,22 +18,24 @@ typedef struct {
 typedef struct {
     const cli_common *common;
     report_part part[REPORT_PARTS];
-    /* when it was made, in UTC */
+    /* the time of the report, in UTC */
     char time[40];
-    /* rows have groups; moments end early, since the matrix is large */
+    /* grouped: rows have groups; fewer_moments: moments end early, since the matrix is large */
     int grouped, fewer_moments;
 } report;
 
-/* The whole page */
+/* Writes the whole page. */
 void report_page(FILE *to, const report *r);
 
-/* Sections: what the numbers are worth, with all warnings; the numbers themselves, with their pictures */
+/*
+ * Write the sections: how far to trust the numbers, with all warnings; then the numbers with their pictures.
+ */
 void report_worth(FILE *to, const report *r);
 void report_dimension(FILE *to, const report *r);
 void report_spectrum(FILE *to, const report *r);
 void report_moments(FILE *to, const report *r);
 
-/* A section by its name and its title; plain words both */
+/* Writes a section with its name and its title, both plain words. */
 void report_begin_section(FILE *to, const char *id, const char *title);
 void report_end_section(FILE *to);
 

@@ -1,4 +1,4 @@
-/* The numbers of a report: dimension, eigenvalues and moments, each a table and a picture. */
+/* Writes the numbers of a report: dimension, eigenvalues and moments, each as a table and a picture. */
 #include "commands/report.h"
 #include "plot/page.h"
 #include "plot/plot.h"
@@ -8,10 +8,10 @@
 
 enum { DIGITS = 4, MOST_EIGENVALUES = 20, FEW_EIGENVALUES = 12 };
 
-/* What has no error of its own */
+/* Writes a number without a known error. */
 static void cell(FILE *to, double x) { page_cell(to, x, DIGITS); }
 
-/* An estimate and the ends of its interval, rounded to it */
+/* Writes an estimate and the ends of its interval, rounded to the interval. */
 static void interval(FILE *to, double x, double low, double high) {
     page_cell_rounded(to, x, cli_error_of(x, low, high));
     page_cell_rounded(to, low, fabs(x - low));
@@ -31,7 +31,7 @@ static void picture(FILE *to, const report_part *p) {
     fputs("</figure>\n", to);
 }
 
-/* A part that is not there says why. */
+/* If a part is missing, writes the reason and returns 1. */
 static int is_missing(FILE *to, const report_part *p) {
     if (p->object) return 0;
     fputs("<p>Not computed: ", to);
@@ -42,7 +42,7 @@ static int is_missing(FILE *to, const report_part *p) {
 
 /* ---- dimension ---- */
 
-/* Of parts of the matrix; folded away, since the picture shows it */
+/* Writes the estimates from parts of the matrix; folded away, since the picture shows them. */
 static void curve_table(FILE *to, const json_t *curve) {
     size_t i;
     const json_t *p;
@@ -96,7 +96,7 @@ static void spectrum_numbers(FILE *to, const json_t *s) {
                  *high = json_object_get(s, "ci_high");
     const double resolved = plot_number(s, "resolved");
     size_t count = json_array_size(values), shown = 0;
-    /* those that the text calls known; a few where none is */
+    /* the eigenvalues that the text calls resolved; a few if none is */
     const size_t known = resolved > 0 ? (size_t)resolved : count < FEW_EIGENVALUES ? count : FEW_EIGENVALUES;
     page_begin_table(to, "The largest eigenvalues of the kernel, with 95% intervals",
                      (const char *const[]){"i", "λ", "from", "to", NULL});
@@ -133,7 +133,7 @@ int report_is_naive(const json_t *estimate) {
     return strcmp(plot_word(estimate, "estimator", ""), "naive") == 0;
 }
 
-/* The estimate of the matrix itself at order n; NULL: none */
+/* The naive estimate at order n, of the matrix itself; NULL: none */
 static const json_t *naive_at(const json_t *estimates, double n) {
     size_t i;
     const json_t *e;
@@ -146,7 +146,7 @@ static const json_t *naive_at(const json_t *estimates, double n) {
 static void moments_numbers(FILE *to, const json_t *estimates) {
     size_t i;
     const json_t *e;
-    const char *naive = naive_at(estimates, 1) ? "naive" : NULL; /* none of groups and of missing entries */
+    const char *naive = naive_at(estimates, 1) ? "naive" : NULL; /* none with groups or missing entries */
     page_begin_table(to, "Moments, with 95% intervals",
                      (const char *const[]){"n", "m(n)", "from", "to", "estimator", naive, NULL});
     json_array_foreach(estimates, i, e) {

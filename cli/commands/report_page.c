@@ -1,4 +1,7 @@
-/* The page of a report: an answer first, then what it is worth, the numbers, and how they were made. */
+/*
+ * Writes the page of a report: first an answer, then how far to trust it, the numbers, and the commands
+ * behind them.
+ */
 #include "commands/report.h"
 #include "plot/page.h"
 #include "plot/plot.h"
@@ -52,7 +55,7 @@ static void counted(FILE *to, const char *name, const json_t *o, const char *key
     fact(to, name, text);
 }
 
-/* "6", or "3 to 6" where rows have different numbers of them */
+/* Writes "6", or "3 to 6" if rows have different numbers of trials. */
 static void trials(FILE *to, const json_t *d, const json_t *in) {
     const json_t *each = json_object_get(in, "row_trials");
     char text[80];
@@ -96,10 +99,10 @@ static void data_section(FILE *to, const json_t *d) {
     report_end_section(to);
 }
 
-/* ---- how it was made ---- */
+/* ---- how to repeat it ---- */
 
 static void made_section(FILE *to, const report *r) {
-    char *line = cli_line_take(); /* of the report itself */
+    char *line = cli_line_take(); /* of the report command */
     report_begin_section(to, "made", "How to repeat it");
     fputs("<pre>", to);
     page_escape(to, line ? line : "kspec report");
@@ -114,9 +117,9 @@ static void made_section(FILE *to, const report *r) {
     cli_line_give(line);
 }
 
-/* ---- the whole ---- */
+/* ---- the page ---- */
 
-/* The data by the name of their file */
+/* The name of the data: the name of their file */
 static const char *name_of(const json_t *d) {
     const char *path = plot_word(json_object_get(d, "input"), "path", "-"), *slash = strrchr(path, '/');
     if (slash && slash[1]) path = slash + 1;

@@ -1,4 +1,7 @@
-/* What the numbers of a report are worth at this size: the doubts of its parts, in sentences. */
+/*
+ * Explains in a report how far to trust its numbers at this sample size: the doubts of its parts, in
+ * sentences.
+ */
 #include "commands/report.h"
 #include "plot/page.h"
 #include "plot/plot.h"
@@ -25,7 +28,7 @@ static void spectrum_worth(FILE *to, const json_t *s) {
     }
 }
 
-/* Those that are notes, or the others */
+/* Writes the doubts that are notes, or the other ones. */
 static void put_doubts(FILE *to, const json_t *doubts, int notes) {
     size_t i;
     const json_t *d;

@@ -1,3 +1,4 @@
+/* kspec ridge: predicts the training and test error of random features, without training. */
 #include "commands/ridge.h"
 
 #include <math.h>
@@ -93,11 +94,11 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
-/* A point of the output: predicted, measured, and where a search ended */
+/* A point of the output: its prediction, its measurement, and the end of a search */
 typedef struct {
     kspec_ridge_point p;
     kspec_ridge_measured e;
-    /* "low" or "high": the end of the search, where it ended there; or NULL */
+    /* "low" or "high" if the search ended at that end of its range, else NULL */
     const char *at_bound;
     double cost;
 } row;
@@ -109,21 +110,21 @@ typedef struct {
     size_t n, nt, p, m;
     row *rows;
     size_t count;
-    int measured; /* is any point? */
+    int measured; /* is any point measured? */
     ridge_advice advice;
     ridge_forms forms;
     /* with --density: for each N of --features */
     kspec_ridge_density_result **densities;
-    /* of predicting the mean of the training targets */
+    /* of predicting the training targets' mean */
     double mean_train_mse, mean_test_mse;
     /* 2 m errors of the single targets for each row */
     double *columns;
     double seconds;
-    /* of the predictions: the last call's, or that of one which a GPU was lost in */
+    /* the device of the predictions: of the last call, or of a call that lost its GPU */
     kspec_device_used device;
 } result;
 
-/* ---- progress: each library call is a part of the whole ---- */
+/* ---- progress: each library call is one part of the whole ---- */
 
 static struct {
     kspec_progress base;
@@ -135,7 +136,7 @@ static int report_part(void *ctx, double fraction) {
     return whole.base.report(whole.base.ctx, fmin(1, (whole.part + fraction) / whole.parts));
 }
 
-/* ---- what was asked ---- */
+/* ---- the request ---- */
 
 static int check_recommendation(const ridge_args *a) {
     if (a->cost_limit > 0) return cli_error(EXIT_USAGE, "--cost-limit is for --optimize features");
@@ -224,7 +225,9 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
 
 /* ---- the points ---- */
 
-/* Row k of the output, copied from point l of a result that will be freed; with the first, its doubts */
+/*
+ * Copies point l of a result, which will be freed, to row k of the output; the first point brings its doubts.
+ */
 static void take(result *r, size_t k, const kspec_ridge_result *from, size_t l) {
     const kspec_ridge_point *p = from->points[l];
     static const kspec_ridge_measured none = {NAN, NAN, NAN, NAN, NAN, NAN};
@@ -287,7 +290,7 @@ static kspec_status best_features(result *r, kspec_error *err) {
     return st;
 }
 
-/* The recommended model and two others, by the equations of the paper */
+/* Solves the recommended model and two others by the equations of the paper. */
 static kspec_status choices(result *r, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < r->count && !st; k++, whole.part++) {
@@ -300,8 +303,10 @@ static kspec_status choices(result *r, kspec_error *err) {
         if (!st && k == 0) r->advice.r2 = out->points[0]->test_r2;
         kspec_ridge_free(out);
     }
-    /* how long a regression takes: one on the rows in use, and that the work grows with rows times the square
-     * of the smaller side of the features */
+    /*
+     * the time of a regression: one is measured on the rows in use; work grows with rows times the square of
+     * the smaller side of the features
+     */
     kspec_ridge_empirical_result *timed = NULL;
     const double ratio = (double)r->advice.training_rows / (double)r->n, n = (double)r->n;
     const double columns = (r->a->activation ? 1 : 2) * (double)r->rows[0].p.N;
@@ -491,9 +496,9 @@ static void print_table(FILE *f, const void *of) {
     if (strcmp(r->device.name, "cpu") != 0) fprintf(f, "\npredicted on %s\n", r->device.name);
 }
 
-/* ---- */
+/* ---- the command ---- */
 
-/* Opens the plan: for a recommendation, with the sigma that another plan has found */
+/* Opens the plan. A recommendation uses the sigma that another plan has found. */
 static kspec_status open_plan(result *r, const ridge_set *train, const ridge_set *test,
                               const kspec_ridge_opts *opts, kspec_error *err) {
     const kspec_matrix *xt = test->x.rows ? &test->x : NULL, *yt = test->x.rows ? &test->y : NULL;

@@ -1,12 +1,12 @@
-/* The arguments of `kspec ridge`, and the data that it reads. */
+/* Declares the arguments of `kspec ridge` and the data that it reads. */
 #pragma once
 
 #include "core/cli.h"
 
-/* What --optimize searches; without it, --features and --lambda all is searched: a recommendation */
+/* The range that --optimize searches. Without --features and --lambda, the command recommends all of them */
 enum { RIDGE_GRID, RIDGE_LAMBDA, RIDGE_FEATURES, RIDGE_RECOMMEND };
 
-/* Draws that check a prediction, unless --empirical says how many */
+/* Draws that check a prediction, unless --empirical gives their number */
 enum { RIDGE_CHECK_DRAWS = 8 };
 
 /* --standardize and --center-target; 0: not given */
@@ -22,21 +22,23 @@ typedef struct {
     cli_sigma sigma;
     /* 0: not given */
     double test_noise, tolerance, cost_limit, test_fraction, slope, nu;
-    /* set by ridge_read(): the target is a column of INPUT */
+    /* set by ridge_read(): 1 if the target is a column of INPUT */
     int in_table;
     /* set by ridge_read(), with --classes: the labels, in the order of the columns of one-hot targets */
     double *labels;
     size_t label_count;
 } ridge_args;
 
-/* Training or test rows and targets: views of files, or of rows picked from them by class */
+/* Training or test rows and targets: views of files, or rows picked from files by class */
 typedef struct {
     kspec_matrix x, y;
     kspec_dataset *x_file, *y_file;
     double *x_rows, *y_rows;
 } ridge_set;
 
-/* Reads and checks the files; an exit status after a message. test->x.rows is 0 without a test set. */
+/*
+ * Reads and checks the files; returns an exit status after a message. test->x.rows is 0 without a test set.
+ */
 int ridge_read(ridge_args *a, ridge_set *train, ridge_set *test);
 void ridge_set_free(ridge_set *s);
 
@@ -44,7 +46,7 @@ void ridge_set_free(ridge_set *s);
 
 /* The vectors of --bilinear, and the forms for each N and lambda */
 typedef struct {
-    kspec_dataset *left, *right; /* right NULL: the same */
+    kspec_dataset *left, *right; /* right NULL: the same as left */
     kspec_ridge_bilinear_result *made;
 } ridge_forms;
 
@@ -61,14 +63,14 @@ enum { RIDGE_THEORY_ROWS = 1000, RIDGE_CHOICES = 3 };
 
 typedef struct {
     kspec_ridge_recommend_result *found;
-    /* training rows of the table, of which the theory may take fewer */
+    /* training rows of the table; the theory may use fewer */
     size_t training_rows;
     double r2, median;
-    /* seconds that one regression takes on all training rows, from one on those in use */
+    /* seconds of a regression on all training rows, extrapolated from one on the rows in use */
     double training_seconds;
 } ridge_advice;
 
-/* N and lambda of the recommended model, of one with half and of one with twice the features */
+/* N and lambda of choice k: the recommended model, one with half and one with twice its features */
 void ridge_choice(const ridge_advice *r, size_t k, size_t *N, double *lambda);
 void ridge_print_advice(FILE *f, const ridge_advice *r, const ridge_args *a);
 void ridge_advice_keys(const ridge_advice *r, json_t *to);

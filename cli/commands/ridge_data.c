@@ -1,4 +1,4 @@
-/* The data of `kspec ridge`: files of rows and of targets, and classes picked from them. */
+/* Reads the data of `kspec ridge`: files of rows and of targets, and classes picked from them. */
 #include "commands/ridge.h"
 #include "commands/target.h"
 
@@ -13,8 +13,8 @@ void ridge_set_free(ridge_set *s) {
 }
 
 /*
- * The rows and the targets of INPUT (role NULL) or of --test, with --select-rows for INPUT's; y is a file, or
- * NULL where the target is columns of x itself
+ * Reads the rows and the targets of INPUT (role NULL) or of --test. --select-rows applies to INPUT. y is a
+ * file, or NULL if the target is columns of x.
  */
 static int read_pair(const ridge_args *a, const char *role, const char *x, const char *y, ridge_set *s) {
     const char *rows = role ? NULL : a->common.select_rows;
@@ -33,7 +33,7 @@ static int read_pair(const ridge_args *a, const char *role, const char *x, const
                                   .select_cols = y ? a->target_cols : a->target,
                                   .fill = a->common.fill.at,
                                   .fill_count = a->common.fill.count};
-    /* of a table the target first: a name that is not in the header is the likelier mistake */
+    /* in a table the target comes first: its name is the likelier mistake if the header lacks one */
     int status = EXIT_DONE;
     for (int k = 0; k < 2 && !status; k++)
         if ((k == 0) == !y)
@@ -59,7 +59,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* a->labels: the two that are given, or all that the training targets have */
+/* Sets a->labels: the two given labels, or all labels of the training targets. */
 static int find_labels(ridge_args *a, const ridge_set *train, const char *name) {
     const size_t rows = train->x.rows, count = a->classes.count ? 2 : rows;
     if (train->y.cols != 1)
@@ -98,9 +98,9 @@ static size_t label_of(const ridge_args *a, const ridge_set *from, size_t i) {
 }
 
 /*
- * Of the rows of `from` with one of the labels, `skip` of each class are passed over and the next `count` (0:
- * all) taken, in the file's order. Targets are -1 and 1 for two classes, else a column for each: 1 for the
- * row's own.
+ * Picks rows of `from` with one of the labels: skips `skip` rows of each class, then takes the next `count`
+ * (0: all), in the file's order. Targets are -1 and 1 for two classes. For more classes there is one column
+ * per class, with 1 in the column of the row's class.
  */
 static int pick(const ridge_args *a, const ridge_set *from, const char *name, size_t skip, size_t count,
                 ridge_set *to) {

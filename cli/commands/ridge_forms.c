@@ -1,4 +1,4 @@
-/* Bilinear forms of `kspec ridge`: --bilinear A,B. */
+/* Reads and prints the bilinear forms of `kspec ridge`: --bilinear A,B. */
 #include "commands/ridge.h"
 
 #include <stdlib.h>

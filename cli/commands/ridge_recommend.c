@@ -1,4 +1,4 @@
-/* What `kspec ridge` recommends, as text and as keys of the JSON object. */
+/* Prints the recommendation of `kspec ridge` as text, and adds it to the JSON object. */
 #include "commands/ridge.h"
 
 #include <math.h>
@@ -7,10 +7,10 @@ void ridge_choice(const ridge_advice *r, size_t k, size_t *N, double *lambda) {
     const kspec_ridge_curve_point *best = r->found->recommended;
     static const double factors[RIDGE_CHOICES] = {1, 0.5, 2};
     *N = (size_t)fmax(1, floor(factors[k] * (double)best->N));
-    *lambda = best->lambda * (double)*N / (double)best->N; /* the same share of the kernel */
+    *lambda = best->lambda * (double)*N / (double)best->N; /* keeps the ridge's share of the kernel */
 }
 
-/* At most so many lines of a curve, evenly spaced, with the recommended one among them */
+/* The most lines of a printed curve; they are evenly spaced and include the recommended one */
 enum { LINES = 9 };
 
 static void print_curve(FILE *f, const char *heading, const ridge_advice *r, const ridge_args *a,

@@ -1,3 +1,4 @@
+/* Reads INPUTs block by block into an accumulator. */
 #include "commands/rows.h"
 
 void cli_rows_shape(const cli_common *c, kspec_accumulator *rows, int k, kspec_dataset *shape,
@@ -9,7 +10,7 @@ void cli_rows_shape(const cli_common *c, kspec_accumulator *rows, int k, kspec_d
     json_t *note =
         json_pack("{s:o, s:[I, I], s:I}", "path", cli_string(one->name), "shape", (json_int_t)shape->rows,
                   (json_int_t)shape->cols, "omitted_rows", (json_int_t)s->omitted);
-    if (!note) return; /* without memory, which is noticed when all is done */
+    if (!note) return; /* no memory: checked at the end */
     if (k)
         json_object_set_new(c->input, "other", note);
     else
@@ -29,7 +30,7 @@ static int check(const cli_common *c, const cli_chunks *how, int several, const 
     return EXIT_DONE;
 }
 
-/* The next block of one matrix or of both */
+/* Reads the next block of one matrix, or of both. */
 static kspec_status next(const cli_common *c, kspec_blocks *const of[2], kspec_matrix x[2], double *done,
                          kspec_error *err) {
     kspec_status st = kspec_blocks_next(of[0], &x[0], done, err);
@@ -40,7 +41,7 @@ static kspec_status next(const cli_common *c, kspec_blocks *const of[2], kspec_m
     return err->code = KSPEC_E_DATA;
 }
 
-/* The accumulator is opened when the first block tells the number of columns. */
+/* Adds all blocks, after opening the accumulator with the number of columns in the first block. */
 static kspec_status add_blocks(const cli_common *c, kspec_blocks *const of[2], kspec_accumulator_opts *o,
                                kspec_accumulator **rows, kspec_error *err) {
     const kspec_progress progress = cli_progress(c);
@@ -83,7 +84,7 @@ int cli_rows_read(const cli_common *c, const cli_chunks *how, int several, const
         st = kspec_blocks_open(c->inputs + k, several ? 1 : c->input_count, &read, how->rows, &of[k], &err);
     o.omit_nan = c->nan == KSPEC_NAN_OMIT_ROWS;
     o.seed = c->seed, o.threads = c->threads;
-    if (!o.stream) o.stream = 1; /* the same rows are kept in every run */
+    if (!o.stream) o.stream = 1; /* every run keeps the same rows */
     if (!st) st = add_blocks(c, of, &o, out, &err);
     kspec_blocks_close(of[0]), kspec_blocks_close(of[1]);
     if (!st) return EXIT_DONE;

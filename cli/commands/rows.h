@@ -1,13 +1,16 @@
-/* Rows that an accumulator has had, in place of a data set. */
+/* Reads matrices through an accumulator, block by block, instead of into a data set. */
 #pragma once
 
 #include "core/cli.h"
 
-/* Matrix k = 0 or 1 of the accumulator, as INPUT k; noted for the JSON object. Nothing to free. */
+/*
+ * Describes matrix k = 0 or 1 of the accumulator, as INPUT k, and notes it for the JSON object. It needs no
+ * free.
+ */
 void cli_rows_shape(const cli_common *c, kspec_accumulator *rows, int k, kspec_dataset *shape,
                     cli_recording *one);
 
-/* Rows that are read in blocks: --chunk ROWS (0: not given) and --concat */
+/* The options for reading in blocks: --chunk ROWS (0: not given) and --concat */
 typedef struct {
     size_t rows;
     int concat;
@@ -25,8 +28,8 @@ typedef struct {
     }
 
 /*
- * INPUTs 0 ... count-1, each a matrix of its own (`several`), or all rows of one: through an accumulator. An
- * exit status. `refused`: an option that was given and is not for blocks, or NULL
+ * Reads INPUTs 0 ... count-1 through an accumulator: each as a separate matrix (`several`), or all as rows of
+ * one matrix. Returns an exit status. `refused`: a given option that blocks do not support, or NULL
  */
 int cli_rows_read(const cli_common *c, const cli_chunks *how, int several, const char *refused,
                   const kspec_accumulator_opts *opts, kspec_accumulator **out);

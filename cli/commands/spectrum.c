@@ -1,3 +1,4 @@
+/* kspec spectrum: estimates the eigenvalues of the kernel operator behind a matrix. */
 #include "commands/spectrum.h"
 
 #include <math.h>
@@ -95,11 +96,11 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
     };
 }
 
-/* ---- where the moments come from ---- */
+/* ---- the source of the moments ---- */
 
 /*
- * The linear program's options imply its method, and contradict a fit that is asked for. So do groups: to a
- * fit all rows are independent.
+ * Finds the method from the options. An option of the linear program implies its method, and contradicts a
+ * request for a fit. So do groups: a fit takes all rows as independent.
  */
 static int check_method(spectrum_args *a) {
     static const char *const of_the_program[] = {
@@ -116,7 +117,7 @@ static int check_method(spectrum_args *a) {
     return EXIT_DONE;
 }
 
-/* Options for a matrix, or for error bars, need one. */
+/* Rejects options for a matrix or for error bars without one. */
 static int check_options(spectrum_args *a) {
     static const char *const of_a_matrix[] = {
         "estimator",       "permutations",    "side",        "sampled", "trial-scheme",
@@ -159,7 +160,7 @@ static int from_matrix(const spectrum_args *a, const kspec_dataset *d, const cli
     how.row_groups = groups->rows ? groups->rows->of : NULL;
     how.col_groups = groups->cols ? groups->cols->of : NULL;
     how.block = a->groups.block;
-    /* the spectrum's own */
+    /* does not depend on --seed */
     how.seed = 0;
     how.threads = 0;
     how.center = (kspec_center)0;
@@ -204,7 +205,7 @@ static void add_array(json_t *o, const char *name, const double *x, size_t n) {
     json_object_set_new(o, name, cli_reals(x, n));
 }
 
-/* The shape of the matrix, and the estimator of each moment; nothing where the moments were given */
+/* Adds the shape of the matrix and the estimator of each moment, unless the moments were given. */
 static void add_matrix(json_t *o, const spectrum_output *u) {
     const kspec_dataset *d = u->d;
     const kspec_moments_result *m = u->r->moments;

@@ -1,6 +1,6 @@
 /*
- * What the methods of `kspec spectrum` share: spectrum.c runs, spectrum_given.c reads what is known
- * beforehand, spectrum_METHOD.c prints.
+ * Declares the parts that the methods of `kspec spectrum` share: spectrum.c runs the command,
+ * spectrum_given.c reads known values, spectrum_METHOD.c prints.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ typedef struct {
     double upper, noise;
     int method, draws, weights, spacing, quantile, truth_center;
     const char *moments, *truth;
-    /* the option that chose the method, where --method did not */
+    /* the option that chose the method, if --method did not */
     const char *implied_by;
     cli_list std_errors, t;
     cli_ranges exponent;
@@ -32,7 +32,10 @@ typedef struct {
 
 extern const cli_choice spectrum_weights[];
 
-/* --moments: a list, JSON of kspec theory, or of kspec moments with its errors; NULL where not known */
+/*
+ * The moments of --moments: a list, JSON of kspec theory, or of kspec moments with their errors; NULL if
+ * unknown
+ */
 typedef struct {
     double *m, *std_error, *correlation;
     size_t count;
@@ -40,7 +43,10 @@ typedef struct {
 int spectrum_read_moments(const spectrum_args *a, spectrum_moments *g);
 void spectrum_moments_free(spectrum_moments *g);
 
-/* --truth: decreasing eigenvalues, for free(); none without the option. Its centring goes to a. */
+/*
+ * Reads --truth: decreasing eigenvalues, which the caller frees; none without the option. Sets the centring
+ * in a.
+ */
 int spectrum_read_truth(spectrum_args *a, cli_list *list);
 
 typedef struct {
@@ -49,17 +55,20 @@ typedef struct {
     size_t n;
 } spectrum_array;
 
-/* The input, its shape, the method and the centring, in one line */
+/* Prints the input, its shape, the method and the centring in one line. */
 void spectrum_print_head(FILE *f, const spectrum_output *u);
 
-/* The keys of every method, with the first `shown` eigenvalues; `more` arrays, up to a name of NULL */
+/* The keys that all methods share, with the first `shown` eigenvalues; `more` arrays end with a NULL name. */
 json_t *spectrum_json(const spectrum_output *u, size_t shown, const spectrum_array *more);
 
-/* Eigenvalues in the table, unless --count says otherwise; and the first of them, with their errors */
+/*
+ * The eigenvalues in the table, unless --count says otherwise; and the function that prints them with their
+ * errors
+ */
 enum { SPECTRUM_SHOWN = 20 };
 void spectrum_print_eigenvalues(FILE *f, const spectrum_output *u, size_t shown);
 
-/* The table and the keys of cli_done(), of a spectrum_output */
+/* The functions for cli_done(), for a spectrum_output */
 void spectrum_moments_print(FILE *f, const void *result);
 json_t *spectrum_moments_json(const void *result);
 

@@ -1,4 +1,4 @@
-/* What `kspec spectrum --method cvpca` prints. */
+/* Prints the result of `kspec spectrum --method cvpca`. */
 #include "commands/spectrum.h"
 
 #include <math.h>

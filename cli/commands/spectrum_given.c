@@ -1,4 +1,7 @@
-/* What `kspec spectrum` is told beforehand: moments (--moments), and true eigenvalues (--truth). */
+/*
+ * Reads values that the user of `kspec spectrum` already knows: moments (--moments) and true eigenvalues
+ * (--truth).
+ */
 #include "commands/spectrum.h"
 
 #include <math.h>
@@ -7,10 +10,10 @@
 
 /* ---- moments ---- */
 
-/* NaN where there is no number: kspec writes null for what is not known. */
+/* A number of a list, or NaN: kspec writes null for an unknown value. */
 static double number(const json_t *entry) { return json_is_number(entry) ? json_number_value(entry) : NAN; }
 
-/* The estimates of kspec moments: orders 1, 2, ..., each of them once */
+/* Reads the estimates of kspec moments: orders 1, 2, ..., each once. */
 static int read_estimates(const char *path, const json_t *file, spectrum_moments *g) {
     const json_t *list = json_object_get(file, "estimates"), *R = json_object_get(file, "correlation");
     size_t n = json_array_size(list), missing = 0;
@@ -33,7 +36,7 @@ static int read_estimates(const char *path, const json_t *file, spectrum_moments
         for (size_t l = 0; l < n && R; l++)
             g->correlation[k * n + l] = number(json_array_get(json_array_get(R, k), l));
     }
-    /* kspec moments --no-stderr: nothing is known of the errors */
+    /* kspec moments --no-stderr: no error is known */
     if (missing == n) {
         free(g->std_error);
         g->std_error = NULL;
@@ -41,14 +44,14 @@ static int read_estimates(const char *path, const json_t *file, spectrum_moments
     return EXIT_DONE;
 }
 
-/* The first `nmax` alone, with their errors */
+/* Keeps the first `nmax` moments with their errors. */
 static int cut(const spectrum_args *a, spectrum_moments *g) {
     size_t n = a->how.nmax ? (size_t)a->how.nmax : g->count;
     if (n > g->count)
         return cli_error(EXIT_USAGE, "-n: %zu exceeds the %zu moments that are given", n, g->count);
     for (size_t k = 0; k < n && g->correlation; k++)
         memmove(g->correlation + k * n, g->correlation + k * g->count, n * sizeof *g->correlation);
-    /* a correlation with an error that is not known: nor is the rest of use */
+    /* with one unknown correlation, the others are of no use */
     for (size_t k = 0; k < n * n && g->correlation; k++)
         if (isnan(g->correlation[k])) {
             free(g->correlation);
@@ -58,7 +61,7 @@ static int cut(const spectrum_args *a, spectrum_moments *g) {
     return EXIT_DONE;
 }
 
-/* --stderr: errors of moments that have none */
+/* Takes errors from --stderr for moments without errors. */
 static int take_std_errors(const spectrum_args *a, spectrum_moments *g) {
     if (!a->std_errors.count) return EXIT_DONE;
     if (g->std_error) return cli_error(EXIT_USAGE, "--stderr: %s has standard errors of its own", a->moments);
@@ -103,7 +106,7 @@ void spectrum_moments_free(spectrum_moments *g) {
 
 /* ---- eigenvalues ---- */
 
-/* Of a result of kspec: each as often as its multiplicity says, up to a million in all */
+/* Reads the eigenvalues from a kspec result: each as often as its multiplicity, up to a million in all. */
 static int from_json(const char *path, const json_t *file, cli_list *list) {
     enum { MOST = 1000000 };
     const json_t *values = json_object_get(file, "eigenvalues"),
@@ -128,7 +131,7 @@ static int from_json(const char *path, const json_t *file, cli_list *list) {
     return EXIT_DONE;
 }
 
-/* Of a row or a column of numbers, in any format that is read */
+/* Reads a row or a column of numbers, in any format that kspec reads. */
 static int from_array(const cli_common *c, const char *path, cli_list *list) {
     kspec_dataset *d = NULL;
     const kspec_read_opts how = {.size = sizeof how};

@@ -1,4 +1,4 @@
-/* What `kspec spectrum --method moments` prints. */
+/* Prints the result of `kspec spectrum --method moments`. */
 #include "commands/spectrum.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static const char *error_bars(const kspec_spectrum_result *r) {
     return r->lp->draws ? "parametric: moments drawn from their error covariance" : "none";
 }
 
-/* What the distance is counted in. */
+/* The unit of the distance */
 static const char *distance_unit(const kspec_spectrum_result *r) {
     return r->lp->distance_in_errors ? "standard errors" : r->lp->free_mass ? "m(1) B^(n-1)" : "D B^n";
 }

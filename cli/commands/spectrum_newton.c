@@ -1,4 +1,4 @@
-/* What `kspec spectrum --method newton` prints. */
+/* Prints the result of `kspec spectrum --method newton`. */
 #include "commands/spectrum.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Reads the target of a command, and prints the results about it. */
 #include "commands/target.h"
 
 #include <math.h>
@@ -51,7 +52,7 @@ int cli_target_read(cli_common *c, const char *word, cli_target *t) {
     int status = cli_read_one(c, "target", column ? input : word, &how, &t->file);
     if (status) return status;
     t->values = kspec_dataset_trial(t->file, 0);
-    if (t->values.rows == 1 && t->values.cols > 1) /* one label after the other, on one line */
+    if (t->values.rows == 1 && t->values.cols > 1) /* labels in a single row */
         t->values = (kspec_matrix){t->values.data, t->values.cols, 1, t->values.col_stride, 1};
     if (!column) return EXIT_DONE;
     c->select_cols = t->others = cli_all_but(c->select_cols, word);
@@ -70,7 +71,7 @@ void cli_target_free(cli_target *t) {
     *t = (cli_target){0};
 }
 
-/* The name of column k: its own, or else its number; a target of one column is called by its file. */
+/* The name of column k, or its number if it has none. A target of one column has the name of its file. */
 static const char *name_of(const cli_target *t, size_t k, char *room, size_t size) {
     if (t->file->col_names && k < t->file->cols) return t->file->col_names[k];
     if (t->values.cols == 1) return t->name;

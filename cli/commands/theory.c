@@ -1,3 +1,4 @@
+/* kspec theory: computes moments and eigenvalues that are known in closed form. */
 #include "commands/theory.h"
 
 #include <math.h>
@@ -53,13 +54,13 @@ int theory_room(theory_spectrum *s, size_t count, int multiplicities) {
     return EXIT_DONE;
 }
 
-/* log sum_k N_k lambda_k^n, in units of the largest term: a term may be beyond the range of doubles */
+/* log sum_k N_k lambda_k^n, in units of the largest term, which may be beyond the range of doubles */
 static long double log_sum(const theory_spectrum *s, int n) {
     long double unit = -INFINITY, sum = 0;
     for (int pass = 0; pass < 2; pass++)
         for (size_t k = 0; k < s->count; k++) {
             long double term = n * (long double)s->log_lambda[k] + (s->N ? s->log_N[k] : 0);
-            if (!s->N && term < unit - 60) break; /* they decrease: 10^8 more would not be seen */
+            if (!s->N && term < unit - 60) break; /* they decrease: 10^8 more would add nothing visible */
             if (pass == 0)
                 unit = fmaxl(unit, term);
             else if (isfinite(term))
@@ -70,7 +71,7 @@ static long double log_sum(const theory_spectrum *s, int n) {
 
 /* ---- output ---- */
 
-/* Whole numbers, as integers as far as a double is exact */
+/* Writes whole numbers as integers, as long as a double is exact. */
 static json_t *wholes(const double *N, size_t count) {
     json_t *list = json_array();
     for (size_t k = 0; k < count; k++)
@@ -83,7 +84,7 @@ typedef struct {
     const theory_spectrum *s;
 } output;
 
-/* The sum over the eigenvalues of order n, and its relative difference from the closed form */
+/* The sum over the eigenvalues at order n, and its relative difference from the closed form */
 typedef struct {
     double sum, log_sum, off;
 } comparison;
@@ -91,7 +92,7 @@ typedef struct {
 static comparison compare(const theory_spectrum *s, int n) {
     long double log_s = log_sum(s, n);
     double log_m = s->log_m[n - 1];
-    /* equal: perhaps both minus infinity, where every eigenvalue is 0 */
+    /* equal, perhaps both minus infinity: every eigenvalue may be 0 */
     return (comparison){(double)expl(log_s), (double)log_s,
                         log_s == log_m ? 0 : (double)expm1l(log_s - log_m)};
 }
@@ -127,7 +128,7 @@ static json_t *to_json(const void *result) {
     return o;
 }
 
-/* A number beyond the range of doubles is printed by its logarithm. */
+/* Prints a number, or its logarithm if it is beyond the range of doubles. */
 static void number(FILE *f, int width, double x, double log_x) {
     char text[40];
     if (isnan(log_x))
@@ -151,7 +152,7 @@ static void print_eigenvalues(FILE *f, const theory_args *a, const theory_spectr
     }
 }
 
-/* A row for each eigenvalue, a column for each of the first points */
+/* Prints a row for each eigenvalue, with a column for each of the first points. */
 static void print_functions(FILE *f, const theory_args *a, const theory_spectrum *s) {
     enum { MOST = 6 };
     const size_t shown = s->points < MOST ? s->points : MOST;
@@ -165,7 +166,7 @@ static void print_functions(FILE *f, const theory_args *a, const theory_spectrum
     if (shown < s->points) fprintf(f, "--json lists all %zu points\n", s->points);
 }
 
-/* The moments in closed form beside the sums over the eigenvalues listed */
+/* Prints the moments in closed form next to the sums over the listed eigenvalues. */
 static void print_comparisons(FILE *f, const theory_args *a, const theory_spectrum *s) {
     char title[40];
     snprintf(title, sizeof title, "sum over %zu", s->count);
@@ -196,7 +197,7 @@ static void print_table(FILE *f, const void *result) {
     if (a->check) print_comparisons(f, a, s);
 }
 
-/* ---- */
+/* ---- the command ---- */
 
 static int run(void *args) {
     static int (*const fill[])(theory_args * a, theory_spectrum * s) = {

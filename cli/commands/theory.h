@@ -1,6 +1,7 @@
 /*
- * What the kernels of `kspec theory` share. Each is a file theory_KERNEL.c with one function, which fills a
- * theory_spectrum from the arguments, and a line in the table of theory.c, which prints it.
+ * Declares the parts that the kernels of `kspec theory` share. Each kernel is a file theory_KERNEL.c with one
+ * function, which fills a theory_spectrum from the arguments, and a line in the table of theory.c, which
+ * prints it.
  */
 #pragma once
 
@@ -23,16 +24,16 @@ extern const cli_choice theory_sphere_kernels[];
 
 typedef struct {
     char title[160];
-    /* What the JSON says of the kernel */
+    /* The kernel's description in the JSON object */
     json_t *about;
-    /* m(1) ... m(nmax); the first `closed` of them are closed forms, against which sums are checked */
+    /* m(1) ... m(nmax). The first `closed` of them are closed forms, which --check compares with sums */
     double *m, *log_m;
     int closed;
-    /* The eigenvalues and their multiplicities; without N each is repeated as often as it occurs */
+    /* The eigenvalues and their multiplicities; without N each eigenvalue is repeated by its multiplicity */
     size_t count;
     double *lambda, *log_lambda;
     double *N, *log_N;
-    /* Are they printed, and what numbers them: "k" from 1, or "degree" from 0? */
+    /* Are they printed, and under which index: "k" from 1, or "degree" from 0? */
     int listed;
     const char *index;
     /* points x count: the eigenfunctions at some points, or NULL */
@@ -40,10 +41,10 @@ typedef struct {
     double *functions;
 } theory_spectrum;
 
-/* Makes room for `count` eigenvalues, and for multiplicities if wanted; an exit status. */
+/* Allocates `count` eigenvalues, and multiplicities on request; returns an exit status. */
 int theory_room(theory_spectrum *s, size_t count, int multiplicities);
 
-/* The kernels: each returns an exit status after a message. */
+/* Each kernel returns an exit status after a message. */
 int theory_rbf(theory_args *a, theory_spectrum *s);
 int theory_linear(theory_args *a, theory_spectrum *s);
 int theory_sphere(theory_args *a, theory_spectrum *s);

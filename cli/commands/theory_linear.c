@@ -1,3 +1,4 @@
+/* Computes the spectrum of a linear kernel for `kspec theory`. */
 #include "commands/theory.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ int theory_linear(theory_args *a, theory_spectrum *s) {
     int status = theory_room(s, c->count, 1);
     if (status) return status;
 
-    /* the different ones in decreasing order, with how often each occurs */
+    /* the different ones in decreasing order, with their multiplicities */
     cli_sort(c->at, c->count);
     s->count = 0;
     for (size_t l = c->count; l-- > 0;) {

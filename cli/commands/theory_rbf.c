@@ -1,11 +1,14 @@
+/* Computes the spectrum of an RBF kernel for `kspec theory`. */
 #include "commands/theory.h"
 
 #include <stdlib.h>
 
-/* Eigenvalues that --check sums, and that --eigenfunctions lists, where none are asked for */
+/* The default number of eigenvalues that --check sums, and that --eigenfunctions lists */
 enum { CHECKED = 1000000, FUNCTIONS = 10 };
 
-/* The eta of every dimension: listed, one for all, or of two matrices; the number of dimensions to a->dim. */
+/*
+ * Finds the eta of every dimension: from a list, from one value for all, or from two matrices. Sets a->dim.
+ */
 static int find_eta(theory_args *a, double **eta, size_t *count) {
     if (a->sigma || a->sigma_x) {
         if (a->eta.count)
@@ -32,7 +35,10 @@ static int find_eta(theory_args *a, double **eta, size_t *count) {
     return EXIT_DONE;
 }
 
-/* The eigenfunctions at the points of a file. They have coordinates where inputs are standard normal. */
+/*
+ * Computes the eigenfunctions at the points of a file, in coordinates in which the inputs are standard
+ * normal.
+ */
 static int find_functions(const theory_args *a, const double *eta, size_t dim, theory_spectrum *s) {
     kspec_dataset *d = NULL;
     kspec_error err;

@@ -1,3 +1,4 @@
+/* Computes the spectrum of a kernel on the sphere for `kspec theory`. */
 #include "commands/theory.h"
 
 /* clang-format off */
@@ -8,7 +9,7 @@ const cli_choice theory_sphere_kernels[] = {
     {0},
 };
 
-/* `option` is the parameter that just this kernel takes. */
+/* `option` is the parameter that only this kernel takes. */
 static const struct {
     kspec_sphere kernel;
     const char *option, *title;

@@ -1,13 +1,16 @@
-/* kspec wls: its verbs, what they share, and the form without a verb, which the options tell. */
+/*
+ * kspec wls: its verbs, the parts that they share, and the form without a verb, which chooses one by the
+ * options.
+ */
 #include "commands/wls.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- what the verbs share ---- */
+/* ---- shared by the verbs ---- */
 
 kspec_wls_opts wls_opts(const wls_args *a) {
-    /* P; where it is not given, the least possible */
+    /* P, or if it is not given, the least possible value */
     size_t most = a->modes ? a->modes : a->grid;
     for (size_t i = 0; i < a->learn.count && !a->modes; i++)
         most = a->learn.at[i] > most ? a->learn.at[i] : most;
@@ -115,7 +118,7 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
-/* The verb that the options tell, with its input where it has one */
+/* Finds the verb that the options imply, and its input if it has one. */
 static const cli_command *verb_of(const wls_args *a, const char **input, const char **option) {
     const struct {
         const char *input, *option;

@@ -1,6 +1,6 @@
 /*
- * What the verbs of kspec wls share. A verb is a file wls_VERB.c with its options and its command. All fill
- * the same arguments, so that kspec wls without a verb, in wls.c, can pass them on.
+ * Declares the parts that the verbs of kspec wls share. A verb is a file wls_VERB.c with its options and its
+ * command. All verbs fill the same arguments, so that kspec wls without a verb, in wls.c, can pass them on.
  */
 #pragma once
 
@@ -8,13 +8,13 @@
 
 typedef struct {
     cli_common common;
-    /* "mode" of the JSON object, where it is not the verb */
+    /* "mode" of the JSON object if it is not the verb */
     const char *mode;
     cli_ranges learn;
     size_t grid, modes, draws, ntk;
     double alpha, beta, gamma, noise, zeta, rank_tol, ridge, sigma, ntk_scale;
     int complex_noise, best_p, best_weights, degree, unit, kernel;
-    /* Files; the first three are the INPUT of a verb */
+    /* Files; a verb takes one of the first three as its INPUT */
     const char *fit, *features, *decay;
     const char *at, *theta, *predictions;
     const char *target, *data_weights, *feature_weights, *prior, *noise_cov, *noise_spectrum;
@@ -125,12 +125,14 @@ extern const cli_choice wls_kernels[], wls_bases[], wls_gaps[];
 
 extern const cli_command wls_theory, wls_select, wls_bound, wls_fit, wls_features, wls_decay;
 
-/* kspec wls fit: a smooth curve, a fit of the papers' model, or what the data suggest */
+/*
+ * The kinds of kspec wls fit: a smooth curve, a fit of the papers' model, or the kind that the data suggest
+ */
 typedef enum { WLS_CURVE, WLS_MODES, WLS_BY_DATA } wls_wanted;
 wls_wanted wls_wants(const wls_args *a);
-/* The curve through y, which it frees, or NULL: the file; an exit status */
+/* Fits the curve through y, or through the file if y is NULL, and frees y; returns an exit status. */
 int wls_curve(wls_args *a, kspec_dataset *y);
-/* Notes doubts and files, reads: see wls_curve_data.c */
+/* The points of a curve; wls_points_read() also notes doubts and files (wls_curve_data.c) */
 typedef struct {
     kspec_dataset *x, *y, *weights, *at;
     size_t rows;
@@ -141,44 +143,47 @@ void wls_points_free(wls_points *p);
 void wls_print_curve(FILE *f, const wls_args *a, const wls_points *p, const kspec_wls_smooth_result *r);
 json_t *wls_curve_json(const wls_args *a, const wls_points *p, const kspec_wls_smooth_result *r);
 
-/* NTK features of rows, and the network's outputs at its start */
+/* NTK features of rows, and the outputs of the network at its start */
 typedef struct {
     double *psi, *start;
     kspec_matrix view;
 } wls_ntk;
 
-/* Makes them; the target less the start, for free(). Exit statuses */
+/*
+ * Compute the features, and the target minus the network's start, which the caller frees; return exit
+ * statuses.
+ */
 int wls_ntk_make(const wls_args *a, const kspec_matrix *x, wls_ntk *to);
 int wls_ntk_rest(const wls_ntk *of, const kspec_matrix *y, double **rest);
 void wls_ntk_free(wls_ntk *n);
 
-/* The errors of kspec wls theory and select; an exit status */
+/* Computes the errors of kspec wls theory and select; returns an exit status. */
 int wls_errors(wls_args *a);
 
 /* The options of a call on the grid */
 kspec_wls_opts wls_opts(const wls_args *a);
 
-/* Is the truth described, so that errors can be expected of a fit? */
+/* The name of a regime; and: is the truth described, so that a fit has an expected error? */
 static inline const char *wls_regime(int over) { return over ? "over" : "under"; }
 static inline int wls_expects(const wls_args *a) { return a->modes || a->gamma != 0 || a->noise != 0; }
 
-/* Reads one file under a role; --select-rows and --select-cols where they apply */
+/* Reads one file under a role; applies --select-rows and --select-cols on request. */
 int wls_read(const wls_args *a, const char *role, const char *path, int rows, int cols, kspec_dataset **d);
 
 /*
- * The table's first lines on the grid; the JSON object's settings; one of its points, and as measured (or
- * NULL)
+ * Print the first lines of a table on the grid; build the JSON object with its settings; and build one of its
+ * points, with the measured point or NULL.
  */
 void wls_print_setting(FILE *f, const wls_args *a, const kspec_wls_opts *o);
 json_t *wls_json(const wls_args *a, const char *mode, const kspec_wls_opts *o, json_t *points);
 json_t *wls_point_json(const kspec_wls_point *q, const kspec_wls_point *m);
 
-/* The first few rows of coefficients or predictions */
+/* Prints the first few rows of coefficients or predictions. */
 void wls_print_rows(FILE *f, const wls_args *a, const char *title, const double *x, size_t rows, size_t cols,
                     int is_complex);
 
-/* Writes rows x cols numbers to a file, unless path is NULL; an exit status */
+/* Writes rows x cols numbers to a file, unless path is NULL; returns an exit status. */
 int wls_write(const char *path, const double *x, size_t rows, size_t cols);
 
-/* --theta and --predictions hold one fit, and need what they are made of */
+/* Checks --theta and --predictions: they hold a single fit, and need the options behind it. */
 int wls_check_outputs(const wls_args *a, const char *verb);

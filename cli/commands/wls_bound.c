@@ -1,3 +1,4 @@
+/* kspec wls bound: computes the expected error for singular values t^-Z, and its bound. */
 #include "commands/wls.h"
 
 /* clang-format off */

@@ -1,4 +1,4 @@
-/* kspec wls fit: a smooth curve through data, with a band. */
+/* kspec wls fit: fits a smooth curve through data, with a band. */
 #include "commands/wls.h"
 
 #include <math.h>
@@ -16,10 +16,10 @@ const cli_choice wls_bases[] = {
 };
 const cli_choice wls_gaps[] = {{"error", 0}, {"omit-rows", 1}, {0}};
 
-/* Those of a curve alone; so is any basis but fourier */
+/* Options for a curve only; any basis except fourier also means a curve */
 static const char *const of_a_curve[] = {"x",   "period",        "complex", "sample-weight",
                                          "nan", "stop-at-noise", "target",  NULL};
-/* Those of the papers' model, which need --learn p,... */
+/* Options for the papers' model, which needs --learn p,... */
 static const char *const of_a_grid[] = {"alpha",     "gamma",         "modes", "grid",
                                         "empirical", "complex-noise", NULL};
 
@@ -72,7 +72,9 @@ static json_t *to_json(const void *result) {
     return wls_curve_json(u->a, u->points, u->r);
 }
 
-/* A row for each point: value and band; of complex data both parts and the band's half width */
+/*
+ * Writes a row for each point: value and band. Complex data have both parts and half the width of the band.
+ */
 static int write_predictions(const wls_args *a, const wls_points *p, const kspec_wls_smooth_result *r) {
     if (!a->predictions) return EXIT_DONE;
     const size_t count = p->at->rows;

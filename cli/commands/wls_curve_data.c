@@ -1,4 +1,4 @@
-/* The points of a curve: columns of one table, or files. */
+/* Reads the points of a curve from columns of one table, or from files. */
 #include "commands/target.h"
 #include "commands/wls.h"
 
@@ -13,7 +13,7 @@ void wls_points_free(wls_points *p) {
     kspec_dataset_free(p->at);
 }
 
-/* One column, from the table by its name or number or from a file; where: whose it is, for messages */
+/* Reads one column: from the table by its name or number, or from a file. where: its source, for messages */
 static int read_column(const wls_args *a, const char *role, const char *word, kspec_dataset **d) {
     const int file = cli_names_file(word);
     const char *path = file ? word : a->fit;
@@ -24,7 +24,9 @@ static int read_column(const wls_args *a, const char *role, const char *word, ks
     return status;
 }
 
-/* "!x,!w": all columns of the table but those that are x and weights; for free(), NULL where it is all */
+/*
+ * Writes "!x,!w": all columns of the table except x and the weights. The caller frees it; NULL: all columns.
+ */
 static int all_but(const wls_args *a, char **columns) {
     const char *const taken[] = {a->x, a->sample_weight};
     size_t size = 1;
@@ -38,7 +40,9 @@ static int all_but(const wls_args *a, char **columns) {
     return EXIT_DONE;
 }
 
-/* Y has one column, or two of --complex; a vector of complex numbers has two, too */
+/*
+ * Checks that Y has one column, or two with --complex. A vector of complex numbers has two columns as well.
+ */
 static int check_shapes(const wls_args *a, wls_points *p) {
     const kspec_dataset *y = p->y;
     p->is_complex = a->complex || y->is_complex;
@@ -71,7 +75,7 @@ int wls_points_read(wls_args *a, wls_points *p) {
     if ((a->x || a->sample_weight || a->target) && strcmp(a->fit, "-") == 0)
         return cli_error(EXIT_USAGE,
                          "wls fit: columns of standard input cannot be read one by one; use a file");
-    /* columns by name first: one that is not in the header is the likelier mistake */
+    /* columns by name first: a name that the header lacks is the likelier mistake */
     if (a->x) status = read_column(a, "x", a->x, &p->x);
     if (!status && a->sample_weight) status = read_column(a, "sample-weight", a->sample_weight, &p->weights);
     if (!status && !p->y) status = all_but(a, &rest);

@@ -1,11 +1,11 @@
-/* A curve as text, and as keys of the JSON object. */
+/* Prints a curve as text, and adds it to the JSON object. */
 #include "commands/wls.h"
 
 #include <math.h>
 
 static const double TURN = 6.283185307179586;
 
-/* x of point i, where no column of them was given */
+/* x of point i, if no column of x was given */
 static double x_of(const wls_points *p, size_t i) {
     return p->x ? p->x->data[i] : TURN * (double)i / (double)p->rows;
 }
@@ -84,7 +84,7 @@ void wls_print_curve(FILE *f, const wls_args *a, const wls_points *p, const kspe
 
 /* ---- JSON ---- */
 
-/* One of `fitted` or `predictions`; of complex data with the imaginary parts, too */
+/* An entry of `fitted` or `predictions`; for complex data it includes the imaginary parts. */
 static json_t *point_json(const wls_points *p, size_t i, double x, const double *y, const double *value,
                           double half) {
     json_t *o = json_object();

@@ -1,12 +1,15 @@
-/* Expected and measured errors on the grid, and what is best: kspec wls theory and kspec wls select. */
+/*
+ * Prints expected and measured errors on the grid, and the best choices: kspec wls theory and kspec wls
+ * select.
+ */
 #include "commands/wls.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 /*
- * Expected and, where asked for, measured errors at each p of --learn; the best p; and the best weight at
- * each p.
+ * The expected and, on request, measured errors at each p of --learn; the best p; and the best weight at each
+ * p
  */
 typedef struct {
     const wls_args *a;
@@ -76,7 +79,7 @@ static void print_table(FILE *f, const void *result) {
                 u->best_p->points[0]->p);
 }
 
-/* ---- */
+/* ---- the commands ---- */
 
 static kspec_status compute(output *u, kspec_error *err) {
     const wls_args *a = u->a;
@@ -90,7 +93,7 @@ static kspec_status compute(output *u, kspec_error *err) {
     return st;
 }
 
-/* --noise-spectrum: N numbers, for free() */
+/* Reads --noise-spectrum: N numbers, which the caller frees. */
 static int read_spectrum(const wls_args *a, double **to) {
     kspec_dataset *d = NULL;
     int status = wls_read(a, "noise_spectrum", a->noise_spectrum, 0, 0, &d);

@@ -1,4 +1,4 @@
-/* Fits with any features, and their expected errors. */
+/* kspec wls features: fits with any features, and computes their expected errors. */
 #include "commands/wls.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static const cli_option options[] = {
 
 enum { PSI, TARGET, AT, DATA_WEIGHTS, FEATURE_WEIGHTS, PRIOR, NOISE, FILES };
 
-/* The files by their numbers; d and m are NULL where one is not given. `count` results. */
+/* The files by number, with NULL in d and m for a missing file; and `count` results */
 typedef struct {
     const wls_args *a;
     const char *paths[FILES];
@@ -20,7 +20,7 @@ typedef struct {
     const kspec_matrix *m[FILES];
     kspec_wls_features_result **results;
     size_t count;
-    /* with --ntk: of PSI, and of the points to predict at; the target less the network's start */
+    /* with --ntk: features of PSI, and of the points to predict at; the target minus the network's start */
     wls_ntk ntk, ntk_at;
     double *rest;
 } work;
@@ -80,7 +80,10 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- the fits ---- */
 
-/* The rows of PSI and of --at become their NTK features, the target what the linearised network has to fit */
+/*
+ * Replaces the rows of PSI and of --at by their NTK features, and the target by the target of the linearised
+ * network.
+ */
 static int make_ntk(work *w) {
     const kspec_matrix *y = w->m[TARGET];
     int status = wls_ntk_make(w->a, w->m[PSI], &w->ntk);
@@ -101,13 +104,13 @@ static int make_ntk(work *w) {
     return EXIT_DONE;
 }
 
-/* Predictions are those of the network: its start, and what was learned */
+/* Adds the network's start to the predictions, so that they are the network's outputs. */
 static void add_start(const work *w, kspec_wls_features_result *r) {
     for (size_t i = 0; i < r->predicted_rows && w->ntk_at.start; i++)
         for (size_t k = 0; k < r->outputs; k++) r->predicted[i * r->outputs + k] += w->ntk_at.start[i];
 }
 
-/* The result goes to w->results[w->count], which is counted where there is one. */
+/* Writes the result to w->results[w->count], and counts it if there is one. */
 static int fit_one(work *w, size_t p) {
     const wls_args *a = w->a;
     const kspec_wls_features_opts o = {.size = sizeof o,
@@ -124,7 +127,7 @@ static int fit_one(work *w, size_t p) {
     kspec_wls_features_result *r;
     kspec_error err;
     kspec_status st = kspec_wls_features(w->m[PSI], w->m[TARGET], &o, &r, &err);
-    if (st) return cli_fail_data(st, &err); /* the files do not fit each other */
+    if (st) return cli_fail_data(st, &err); /* the files do not fit together */
     w->results[w->count++] = r;
     add_start(w, r);
     int status = wls_write(a->theta, r->theta, r->p, r->outputs);
@@ -145,7 +148,7 @@ static int fit_all(work *w) {
     return status;
 }
 
-/* ---- */
+/* ---- the command ---- */
 
 static int check(const wls_args *a) {
     if (!a->target && !a->prior && !a->noise_cov)

@@ -1,4 +1,4 @@
-/* Fits of data on the grid, and their expected errors where the truth is described. */
+/* Fits data on the grid, and computes the expected errors if the truth is described. */
 #include "commands/wls.h"
 
 #include <math.h>
@@ -12,14 +12,14 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
-/* One fit, and its predictions (a pair for each x); each is NULL once it is written or not shown. */
+/* One fit, and its predictions (a pair for each x); each becomes NULL once it is written or hidden */
 typedef struct {
     kspec_wls_fit_result *r;
     int shows_theta;
     double *f;
 } fit;
 
-/* xs: how many x there are to predict at. expected, measured: errors at each p, or NULL. */
+/* xs: the number of x to predict at. expected, measured: errors at each p, or NULL */
 typedef struct {
     const wls_args *a;
     kspec_wls_opts o;
@@ -31,7 +31,7 @@ typedef struct {
 
 /* ---- output ---- */
 
-/* Where the truth is not described, nothing is known of a fit's error. */
+/* The expected error of a fit, unknown if the truth is not described. */
 static kspec_wls_point expected_of(const output *u, size_t i) {
     if (u->expected) return *u->expected->points[i];
     const kspec_wls_fit_result *r = u->fits[i].r;
@@ -44,7 +44,7 @@ static kspec_wls_point expected_of(const output *u, size_t i) {
                              .accuracy = NAN};
 }
 
-/* The fit at the points of the grid; of real data its real part. Nothing is known of its error. */
+/* The fit at the points of the grid; for real data its real part. Its error is unknown. */
 static json_t *fitted_json(const output *u) {
     json_t *list = json_array();
     const int pairs = u->y->cols == 2;
@@ -114,7 +114,7 @@ static int increases(const kspec_dataset *y) {
     return y->rows > 2;
 }
 
-/* Data that another reading would suit as well, or better */
+/* Warns of data that would suit another reading as well, or better. */
 static void warn_of(const wls_args *a, const kspec_dataset *y) {
     if (y->cols == 2 && !y->is_complex && increases(y))
         cli_warn(&a->common,
@@ -181,7 +181,7 @@ static int fit_all(const wls_args *a, const kspec_dataset *y, const kspec_datase
     return status;
 }
 
-/* ---- */
+/* ---- the command ---- */
 
 static int check(const wls_args *a) {
     if ((a->draws || a->complex_noise) && !wls_expects(a))
@@ -190,7 +190,7 @@ static int check(const wls_args *a) {
     return wls_check_outputs(a, "wls fit");
 }
 
-/* Y has a column, or two; X has one */
+/* Checks that Y has one or two columns, and X one. */
 static int check_shapes(const wls_args *a, const kspec_dataset *y, const kspec_dataset *x) {
     if (y->cols > 2)
         return cli_error(EXIT_INPUT,

@@ -1,4 +1,4 @@
-/* NTK features of the rows of INPUT, for `kspec wls features --ntk M`. */
+/* Computes NTK features of the rows of INPUT, for `kspec wls features --ntk M`. */
 #include "commands/wls.h"
 
 #include <stdlib.h>

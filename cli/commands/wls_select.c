@@ -1,3 +1,4 @@
+/* kspec wls select: finds the p, or the weights, with the least expected error. */
 #include "commands/wls.h"
 
 /* clang-format off */

@@ -1,3 +1,4 @@
+/* kspec wls theory: computes the expected errors of weighted least squares on a grid. */
 #include "commands/wls.h"
 
 /* clang-format off */

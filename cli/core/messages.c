@@ -1,3 +1,4 @@
+/* Prints the messages of the tool: errors, warnings about results, progress; and handles signals. */
 #include "core/cli.h"
 #include "kspec/host.h"
 

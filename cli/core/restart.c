@@ -1,3 +1,4 @@
+/* Restarts the tool with OpenBLAS settings that fit the CPU and the memory limit. */
 #include "core/restart.h"
 
 #include "kspec.h"

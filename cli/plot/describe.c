@@ -1,3 +1,4 @@
+/* Describes a figure in words, for readers who cannot see it and for titles under the pointer. */
 #include "plot/describe.h"
 #include "plot/page.h"
 

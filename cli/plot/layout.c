@@ -1,3 +1,4 @@
+/* Places a figure's panels and legends. */
 #include "plot/layout.h"
 
 #include <math.h>

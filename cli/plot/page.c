@@ -1,3 +1,4 @@
+/* Writes pages and texts of pictures as valid, harmless HTML. */
 #include "plot/page.h"
 #include "plot/plot.h"
 

@@ -1,14 +1,17 @@
-/* Scales and ranges of a figure's axes. Long series are thinned; a note counts what cannot be drawn. */
+/*
+ * Chooses scales and ranges of a figure's axes and thins long series. A note counts values that cannot be
+ * drawn.
+ */
 #include "plot/plot.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The least number that a logarithmic axis shows: gnuplot's tick marks underflow below. */
+/* The least number that a logarithmic axis shows: below it gnuplot's tick marks underflow. */
 static const double TINY = 1e-290;
 
-/* ---- what an axis has to show ---- */
+/* ---- the values of an axis ---- */
 
 typedef struct {
     double *at;
@@ -29,7 +32,7 @@ static void keep(plot_figure *f, values *v, double x) {
     v->at[v->count++] = x;
 }
 
-/* The main values of an axis and, apart from them, the ends of error bars, which may lie far out */
+/* Collects the main values of an axis and, separately, the ends of error bars, which may lie far out. */
 static void collect(plot_figure *f, const plot_panel *p, char axis, values *main, values *ends) {
     for (size_t k = 0; k < p->series_count; k++) {
         const plot_series *s = p->series[k];
@@ -58,9 +61,9 @@ static void collect(plot_figure *f, const plot_panel *p, char axis, values *main
 /* ---- scale ---- */
 
 /*
- * The axis y is logarithmic where all values are positive and not nearly the same, or where they (in order)
- * span at least two decades and all but a few of them are positive. On the axis x an even row of numbers,
- * such as 1 to 256, stays linear although it spans two decades.
+ * Chooses the scale. The axis y is logarithmic if all values are positive and not nearly equal, or if the
+ * values (in order) span at least two decades and all but a few are positive. On the axis x an even row of
+ * numbers, such as 1 to 256, stays linear although it spans two decades.
  */
 static plot_scale choose(const values *v, char axis) {
     size_t below = 0;
@@ -78,7 +81,7 @@ static double scaled(const plot_axis *a, double x) { return a->scale == PLOT_LOG
 static double unscaled(const plot_axis *a, double x) { return a->scale == PLOT_LOG ? pow(10, x) : x; }
 static int shows(const plot_axis *a, double x) { return isfinite(x) && (a->scale != PLOT_LOG || x >= TINY); }
 
-/* The least and the largest that the axis can show, on its scale; low > high: none */
+/* Finds the least and the largest value that the axis can show, on its scale; low > high: none. */
 static void extent(const plot_axis *a, const values *v, double *low, double *high) {
     *low = INFINITY, *high = -INFINITY;
     for (size_t i = 0; i < v->count; i++)
@@ -88,22 +91,22 @@ static void extent(const plot_axis *a, const values *v, double *low, double *hig
         }
 }
 
-/* All values, and the ends of error bars unless they lie far out: the frame cuts those off. */
+/* Includes all values, and the ends of error bars unless they lie far out. The frame cuts off the others. */
 static void range(plot_axis *a, char axis, const values *v, const values *ends) {
     int log = a->scale == PLOT_LOG;
     double low, high, far_low, far_high;
     extent(a, v, &low, &high);
     extent(a, ends, &far_low, &far_high);
     if (low > high) low = far_low, high = far_high;
-    if (low > high) low = 0, high = 1; /* nothing to show */
+    if (low > high) low = 0, high = 1; /* no values */
     double beyond = log ? 1 : fmax(high - low, 0.5 * fabs(high));
-    /* an axis of nothing negative ends at 0, but a point at x = 0 does not stand on the axis y */
+    /* an axis without negative values begins at 0, but a point at x = 0 must not lie on the axis y */
     int positive = !log && (axis == 'x' ? low > 0 : low >= 0) && !(far_low < 0);
     low = fmin(low, fmax(far_low, low - beyond));
     high = fmax(high, fmin(far_high, high + beyond));
     if (shows(a, a->low) && scaled(a, a->low) < high) low = scaled(a, a->low);
     if (shows(a, a->high) && scaled(a, a->high) > low) high = scaled(a, a->high);
-    double pad = fmax(0.05 * (high - low), log ? 0.1 : 1e-9 * fabs(high)); /* equal but for rounding */
+    double pad = fmax(0.05 * (high - low), log ? 0.1 : 1e-9 * fabs(high)); /* equal up to rounding */
     if (high == low && !log) pad = high != 0 ? 0.1 * fabs(high) : 1;
     pad = fmax(pad, 1e-300);
     low = positive ? fmax(0, low - pad) : low - pad;
@@ -123,7 +126,7 @@ static void settle_axis(plot_figure *f, plot_panel *p, char axis, plot_scale ask
     if (main.count) cli_sort(main.at, main.count);
     if (asked != PLOT_AUTO) a->scale = asked;
     if (a->scale == PLOT_AUTO) a->scale = p->name_count ? PLOT_LINEAR : choose(&main, axis);
-    /* no logarithm of nothing but zeros */
+    /* zeros alone have no logarithm */
     if (a->scale == PLOT_LOG && !(main.count && main.at[main.count - 1] >= TINY)) a->scale = PLOT_LINEAR;
     range(a, axis, &main, &ends);
     if (p->xname_count && axis == 'x') {
@@ -142,8 +145,9 @@ enum { MOST = 2000, PARTS = 300 };
 static int below(double x, double least) { return x < least || (isnan(least) && !isnan(x)); }
 
 /*
- * Keeps, of each part of the axis, the points of its outline: the first and the last, those with the least
- * and the largest y, low and high, and a gap. PARTS parts of at most 7 points look the same as all of them.
+ * Thins a series: of each of PARTS parts of the axis it keeps at most 7 points, which look like all of them.
+ * They are the first and the last point, the points with the least and the largest y, low and high, and a
+ * gap.
  */
 static void thin(plot_series *s, const plot_axis *x) {
     if (s->count <= MOST) return;
@@ -165,10 +169,10 @@ static void thin(plot_series *s, const plot_axis *x) {
             if (below(-q->y, -s->at[pick[2]].y)) pick[2] = next;
             if (below(q->low, s->at[pick[3]].low)) pick[3] = next;
             if (below(-q->high, -s->at[pick[4]].high)) pick[4] = next;
-            if (!isfinite(q->y)) pick[6] = next; /* a gap stays one */
+            if (!isfinite(q->y)) pick[6] = next; /* a gap remains a gap */
             pick[5] = next;
         }
-        for (size_t at = i; at < next; at++) { /* in their order, each once */
+        for (size_t at = i; at < next; at++) { /* in order, each once */
             size_t k = 0;
             while (k < 7 && pick[k] != at) k++;
             if (k < 7) s->at[kept++] = s->at[at];
@@ -177,9 +181,9 @@ static void thin(plot_series *s, const plot_axis *x) {
     s->count = kept;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole figure ---- */
 
-/* A note below the panel counts what a logarithmic axis cannot show. */
+/* Adds a note below the panel that counts the values that a logarithmic axis cannot show. */
 static void note(plot_figure *f, plot_panel *p) {
     size_t missing[2] = {0, 0};
     for (size_t k = 0; k < p->series_count; k++)
@@ -193,13 +197,13 @@ static void note(plot_figure *f, plot_panel *p) {
     char *before = p->note, text[80];
     snprintf(text, sizeof text, "%zu value%s ≤ 0, not on %s", n, n == 1 ? "" : "s",
              missing[0] && missing[1] ? "these log axes" : "this log axis");
-    if (before && strstr(before, text)) return; /* a figure that was settled before */
+    if (before && strstr(before, text)) return; /* an earlier call added this note */
     p->note = NULL;
     plot_text(f, &p->note, "%s%s%s", before ? before : "", before ? "; " : "", text);
     free(before);
 }
 
-/* One series needs no legend: its name stands behind the panel's. */
+/* Names a single series after the panel's title instead of in a legend. */
 static void name_alone(plot_figure *f, plot_panel *p) {
     const plot_series *only = NULL;
     for (size_t k = 0; k < p->series_count; k++) {

@@ -1,13 +1,13 @@
 /*
- * Recovered eigenvalues with their intervals, those of the sample matrix, and the truth; linear and
- * logarithmic.
+ * Draws recovered eigenvalues with their intervals, the eigenvalues of the sample matrix, and the true ones,
+ * on linear and logarithmic axes.
  */
 #include "plot/plot.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Up to the last that is not 0: what lies beyond has no eigenvalue */
+/* The length up to the last entry that is not 0: the rest holds no eigenvalues */
 static size_t length_of(const json_t *list) {
     size_t n = json_array_size(list);
     while (n > 1 && plot_value(json_array_get(list, n - 1)) == 0) n--;
@@ -23,7 +23,7 @@ static void add_list(plot_figure *f, plot_panel *p, const char *label, const jso
                        plot_value(json_array_get(low, k)), plot_value(json_array_get(high, k)));
 }
 
-/* The eigenvalues of kspec theory, each as often as its multiplicity says, but no more than `most` */
+/* Adds the eigenvalues of kspec theory, each as often as its multiplicity, but at most `most`. */
 static int add_truth(plot_figure *f, plot_panel *p, const plot_source *src, size_t most) {
     const json_t *list = json_object_get(src->json, "eigenvalues"),
                  *N = json_object_get(src->json, "multiplicities");
@@ -33,14 +33,14 @@ static int add_truth(plot_figure *f, plot_panel *p, const plot_source *src, size
     size_t l = 0;
     for (size_t k = 0; k < json_array_size(list) && l < most; k++) {
         double times = N ? plot_value(json_array_get(N, k)) : 1;
-        if (isnan(times)) times = (double)most; /* more than a double holds */
+        if (isnan(times)) times = (double)most; /* more than a double can hold */
         for (double t = 0; t < times && l < most; t++)
             plot_add_point(f, s, (double)++l, plot_value(json_array_get(list, k)), NAN, NAN);
     }
     return EXIT_DONE;
 }
 
-/* The truth that a result brings along (--truth) */
+/* Adds the true eigenvalues that a result contains (--truth). */
 static void add_own_truth(plot_figure *f, plot_panel *p, const plot_source *s) {
     char label[256];
     const json_t *list = json_object_get(s->json, "truth");
@@ -51,7 +51,7 @@ static void add_own_truth(plot_figure *f, plot_panel *p, const plot_source *s) {
         plot_add_point(f, t, (double)(k + 1), plot_value(json_array_get(list, k)), NAN, NAN);
 }
 
-/* Sample eigenvalues this small are rounding errors of zero: a logarithmic axis ends above them. */
+/* Ends a logarithmic axis above sample eigenvalues that are rounding errors of zero. */
 static void cut_rounding(plot_figure *f, plot_panel *p) {
     double largest = 0, least = INFINITY;
     int cut = 0;
@@ -84,7 +84,7 @@ static void add_result(plot_figure *f, plot_panel *p, const plot_source *s) {
     add_own_truth(f, p, s);
 }
 
-/* How many are resolved, and, on logarithmic axes, the power law through the range that it is of */
+/* Marks the number of resolved eigenvalues, and on logarithmic axes draws the power law through its range. */
 static void add_resolved(plot_figure *f, plot_panel *p, const plot_source *s, int log) {
     char text[160];
     const json_t *o = s->json, *list = json_object_get(o, "eigenvalues");
@@ -109,7 +109,9 @@ static void add_resolved(plot_figure *f, plot_panel *p, const plot_source *s, in
     }
 }
 
-/* How many eigenvalues are told one by one, and how they fall; the largest, where that is not known */
+/*
+ * Leads with the number of resolved eigenvalues and their decay, or if that is unknown, with the largest one.
+ */
 static void lead(plot_figure *f, const json_t *o) {
     const double resolved = plot_number(o, "resolved"), a = plot_number(o, "exponent");
     const json_t *low = json_object_get(o, "ci_low"), *high = json_object_get(o, "ci_high");

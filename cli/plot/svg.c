@@ -1,7 +1,7 @@
 /*
- * What gnuplot's SVG lacks: a title and a description that a screen reader can read, names of its parts that
- * stay apart where several pictures are on one page, numbers under the pointer. What it has too much of:
- * empty groups, and titles of its own.
+ * Completes gnuplot's SVG. It adds a title and a description for screen readers, names of parts that stay
+ * unique if several pictures share a page, and numbers under the pointer. It removes empty groups and
+ * gnuplot's own titles.
  */
 #include "plot/describe.h"
 #include "plot/page.h"
@@ -19,7 +19,7 @@ static const char *find(const char *from, const char *end, const char *what) {
     return memmem(from, (size_t)(end - from), what, strlen(what));
 }
 
-/* Bytes of the picture, with `prefix` before each name that they give or use */
+/* Writes bytes of the picture, with `prefix` before each name that they define or use. */
 static void put_prefixed(FILE *to, const char *from, const char *end, const char *prefix) {
     static const char *const names[] = {" id='", " id=\"", "href='#", "url(#"};
     while (from < end) {
@@ -34,15 +34,15 @@ static void put_prefixed(FILE *to, const char *from, const char *end, const char
     }
 }
 
-/* What a picture is to become */
+/* The input of the completed picture */
 typedef struct {
     const plot_figure *f;
     const char *prefix;
-    /* Where marks stand that say their numbers; NULL: they do not */
+    /* The places of marks that show their numbers; NULL: marks show none */
     const plot_layout *layout;
 } finish;
 
-/* A mark, "<use ... translate(X,Y) ... />", with a title that browsers show under the pointer */
+/* Writes a mark, "<use ... translate(X,Y) ... />", with a title that browsers show under the pointer. */
 static void put_mark(FILE *to, const finish *g, const char *mark, const char *end) {
     const char *place = find(mark, end, "translate(");
     char *rest = NULL;
@@ -54,7 +54,7 @@ static void put_mark(FILE *to, const finish *g, const char *mark, const char *en
 }
 
 static void put_line(FILE *to, const finish *g, const char *line, const char *next) {
-    const char *own = find(line, next, "<title>gnuplot_plot_"); /* of a group without a name */
+    const char *own = find(line, next, "<title>gnuplot_plot_"); /* the title of a group without a name */
     if (own) {
         put_prefixed(to, line, own, g->prefix);
         fputc('\n', to);

@@ -1,12 +1,12 @@
-/* Spectra known in closed form: eigenvalues by their index or degree, multiplicities, moments. */
+/* Draws spectra known in closed form: eigenvalues by their index or degree, multiplicities, moments. */
 #include "plot/plot.h"
 
 #include <math.h>
 #include <string.h>
 
 /*
- * The k-th entry of a list; with `logs` its logarithm to base 10, from the natural logarithms, for lists with
- * entries that no double holds.
+ * The k-th entry of a list. With `logs` it is the logarithm to base 10, computed from the natural logarithms,
+ * for lists with entries beyond the range of doubles.
  */
 static double entry(const json_t *list, const json_t *natural_logs, size_t k, int logs) {
     return logs ? plot_value(json_array_get(natural_logs, k)) / log(10) : plot_value(json_array_get(list, k));
@@ -27,7 +27,7 @@ static void add_list(plot_figure *f, plot_panel *p, const plot_source *s, const 
         plot_add_point(f, line, (double)k + from, entry(list, natural_logs, k, logs), NAN, NAN);
 }
 
-/* Do they span two decades, zeros aside? Every other eigenvalue may be 0. */
+/* Do the entries span two decades, not counting zeros? Every other eigenvalue may be 0. */
 static int decades(const plot_source *s, size_t count, const char *key) {
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < count; i++) {
@@ -41,7 +41,7 @@ static int decades(const plot_source *s, size_t count, const char *key) {
     return most >= 100 * least;
 }
 
-/* A panel of one list of all results; none where no result has it */
+/* Adds a panel of one list from all results, unless no result has this list. */
 static void add_panel(plot_figure *f, const plot_source *s, size_t count, const char *key, const char *title,
                       const char *xlabel, const char *ylabel, int from) {
     char log_key[40], text[80];

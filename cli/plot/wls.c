@@ -1,10 +1,12 @@
-/* Weighted least squares: errors against the number p of modes learned, coefficients, singular values. */
+/*
+ * Draws weighted least squares: errors against the number p of modes learned, coefficients, singular values.
+ */
 #include "plot/plot.h"
 
 #include <math.h>
 #include <string.h>
 
-/* points[i].key (+ points[i].plus) against p, with ± points[i].spread; nothing where no point has the key */
+/* Adds points[i].key (+ points[i].plus) against p, with ± points[i].spread, unless no point has the key. */
 static void add_curve(plot_figure *f, plot_panel *p, const plot_source *s, const char *text, const char *key,
                       const char *plus, const char *spread, plot_style style, int color) {
     plot_series *line = NULL;
@@ -21,7 +23,7 @@ static void add_curve(plot_figure *f, plot_panel *p, const plot_source *s, const
     }
 }
 
-/* The list under a key, or the lengths of its pairs, against its index */
+/* Adds the list under a key, or the lengths of its pairs, against its index. */
 static void add_list(plot_figure *f, plot_panel *p, const plot_source *s, const char *label,
                      const json_t *list, int from) {
     plot_series *line = plot_add_series(f, p, s->name ? s->name : label, PLOT_LINESPOINTS, -1);
@@ -35,8 +37,8 @@ static void add_list(plot_figure *f, plot_panel *p, const plot_source *s, const 
 }
 
 /*
- * The line k^-exponent through the values that it was fitted to, those of the first half above 1e-12 of the
- * largest; what lies below is rounding, and does not stretch the axis.
+ * Adds the line k^-exponent through the values of its fit: the first half, above 1e-12 of the largest value.
+ * Smaller values are rounding errors, and must not stretch the axis.
  */
 static void add_decay(plot_figure *f, plot_panel *p, const json_t *values, double exponent) {
     size_t n = json_array_size(values), count = 0;
@@ -58,7 +60,7 @@ static void add_decay(plot_figure *f, plot_panel *p, const json_t *values, doubl
     if (p) p->y.low = isfinite(p->y.low) ? fmin(p->y.low, least / 2) : least / 2;
 }
 
-/* Logarithmic where the whole error spans decades, whatever its parts do */
+/* Logarithmic if the whole error spans decades, for any parts of it */
 static plot_scale error_scale(const plot_source *s, size_t count) {
     double least = INFINITY, most = 0;
     for (size_t k = 0; k < count; k++) {
@@ -81,7 +83,7 @@ static void errors_panel(plot_figure *f, const plot_source *s, size_t count) {
                   color);
         add_curve(f, p, &s[k], "measured, ± std. error", "empirical", NULL, "empirical_stderr", PLOT_POINTS,
                   color);
-        if (count > 1) continue; /* the parts of the error would be too many curves */
+        if (count > 1) continue; /* the parts of the error would give too many curves */
         add_curve(f, p, &s[k], "without noise", "error_noise_free", NULL, NULL, PLOT_LINE, plot_color(1));
         add_curve(f, p, &s[k], "of the noise", "error_noise", NULL, NULL, PLOT_LINE, plot_color(2));
     }
@@ -91,7 +93,7 @@ static void errors_panel(plot_figure *f, const plot_source *s, size_t count) {
     plot_add_mark(f, p, 'x', N, "p = N");
 }
 
-/* Of one fit its coefficients, of several what each leaves */
+/* Adds panels: for one fit its coefficients, for several fits the error of each. */
 static void fit_panels(plot_figure *f, const plot_source *s, size_t count, int several) {
     plot_panel *p = several ? plot_add_panel(f, "residual", "modes learned, p", "residual (rms)")
                             : plot_add_panel(f, "coefficients", "mode k", "|θ_{k}|");
@@ -129,7 +131,7 @@ static double expected_error(const json_t *point) {
                            : plot_number(point, "error_noise_free") + plot_number(point, "error_noise");
 }
 
-/* The least expected error and its p, where there are several */
+/* Leads with the least expected error and its p, if there are several points. */
 static void lead(plot_figure *f, const json_t *points) {
     size_t i;
     const json_t *e, *best = NULL;
@@ -141,7 +143,7 @@ static void lead(plot_figure *f, const json_t *points) {
         plot_lead(f, "least error %.3g at p = %.0f", expected_error(best), plot_number(best, "p"));
 }
 
-/* wls select gives the points of wls theory, and more; a curve has choices. */
+/* wls select gives the points of wls theory and more; a curve has "choices". */
 static const char *mode_of(const plot_source *s) {
     const char *mode = plot_word(s->json, "mode", "theory");
     if (json_object_get(s->json, "choices")) return "fit (a curve)";

@@ -1,10 +1,10 @@
-/* A smooth curve: the data, the curve with its band, and what least squares would err by. */
+/* Draws a smooth curve: the data, the curve with its band, and the error of least squares. */
 #include "plot/plot.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Places of a list of points in increasing order of x; for free() */
+/* The places of a list of points in increasing order of x; the caller frees them */
 typedef struct {
     double x;
     const json_t *point;

@@ -1,4 +1,4 @@
-/* From results to a file: which format, whether it can be written at all, and writing it. */
+/* Writes pictures of results to a file: finds the format, checks that it can be written, and writes it. */
 #include "plot/plot.h"
 #include "plot/layout.h"
 #include "plot/page.h"
@@ -9,7 +9,7 @@
 
 static const char *const suffixes[] = {".svg", ".png", ".pdf", ".html", ".gp", NULL};
 
-/* The format by the suffix, or -1 */
+/* The format of a suffix, or -1 */
 static int format_of(const char *path) {
     const char *dot = strrchr(path, '.');
     for (int k = 0; dot && suffixes[k]; k++)
@@ -24,7 +24,7 @@ int plot_check(const char *option, const char *path) {
     return format == PLOT_GP ? EXIT_DONE : plot_find_gnuplot();
 }
 
-/* cairo writes the time into a PDF; the same figure is to be the same bytes */
+/* Removes the time that cairo writes into a PDF, so that equal figures have equal bytes. */
 static void undate(char *pdf, size_t size) {
     static const char key[] = "/CreationDate (D:";
     for (char *p = pdf; p && (p = memmem(p, size - (size_t)(p - pdf), key, sizeof key - 1)); p++)
@@ -38,7 +38,7 @@ static int save(const char *path, const char *data, size_t size) {
     return EXIT_DONE;
 }
 
-/* The command lines behind the picture: each result's, where it has one */
+/* The command lines behind the picture: one for each result that has one */
 static json_t *command_lines(const plot_source *s, size_t count) {
     json_t *list = json_array();
     for (size_t k = 0; k < count; k++) {
@@ -48,8 +48,10 @@ static json_t *command_lines(const plot_source *s, size_t count) {
     return list;
 }
 
-/* The picture of a settled figure, for free(). An SVG has names that begin with prefix; on a page it has
- * numbers under the pointer. */
+/*
+ * Draws a settled figure; the caller frees the picture. The names in an SVG begin with prefix; on a page it
+ * shows numbers under the pointer.
+ */
 static int make_picture(const plot_figure *f, const plot_look *look, plot_format format, const char *prefix,
                         char **picture, size_t *size) {
     cli_text script;
@@ -94,7 +96,7 @@ static int draw(const char *path, const plot_figure *f, const plot_source *s, si
     return status;
 }
 
-/* A picture of each panel: a page puts them beside or below each other, as it has room */
+/* Draws each panel separately: a page places them next to or below each other, by its width. */
 int plot_inline(const plot_source *s, const char *prefix, char **svg, size_t *size) {
     plot_figure f = {0};
     const plot_look narrow = {.narrow = 1}, *look = &narrow;

@@ -1,3 +1,4 @@
+/* Prepares the matrices of an expression: takes halves of trials, removes means, scales entries. */
 #include "einsum/data.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Prints the plan of an expression for a person to read. */
 #include "einsum/explain.h"
 
 #include "base/error.h"

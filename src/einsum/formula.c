@@ -1,3 +1,4 @@
+/* Parses the text of an expression. */
 #include "einsum/formula.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Computes the error bar of an estimate from the estimates without each index. */
 #include "einsum/interval.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Resolves the names of an expression to matrices and axes. */
 #include "einsum/names.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Evaluates graphs that are too dense for matrix products, one index at a time. */
 #include "einsum/slices.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Expands an expression into a weighted sum of graphs whose indices are free. */
 #include "einsum/sum.h"
 
 #include "base/error.h"

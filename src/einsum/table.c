@@ -1,3 +1,4 @@
+/* Numbers records so that equal keys get the same number. */
 #include "einsum/table.h"
 
 #include "base/digest.h"

@@ -1,3 +1,4 @@
+/* Lists the graphs of `exact` for all orders and plans their computation. */
 #include "exact/cycles.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Computes the `exact` estimator: the mean over all cycles with distinct rows and distinct columns. */
 #include "exact/exact.h"
 
 #include "base/center.h"

@@ -1,3 +1,4 @@
+/* Computes random features f(w.x) and their kernels. */
 #include "ridge/activation.h"
 
 #include "base/error.h"

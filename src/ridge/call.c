@@ -1,3 +1,4 @@
+/* Runs a public call that predicts points: chooses the device, computes, and adds doubts. */
 #include "ridge/call.h"
 
 #include "base/clock.h"

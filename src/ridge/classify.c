@@ -1,3 +1,4 @@
+/* Computes how often the outputs name the wrong class. */
 #include "ridge/classify.h"
 
 #include "base/error.h"

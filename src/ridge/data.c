@@ -1,3 +1,4 @@
+/* Checks, splits, copies, centres and scales the data of a prediction. */
 #include "ridge/data.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Runs the computations of order n^3 of a prediction on a GPU. */
 #include "ridge/device.h"
 
 #include "base/error.h"

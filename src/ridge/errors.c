@@ -1,3 +1,4 @@
+/* Computes the training and test errors at a solution of the fixed point. */
 #include "ridge/errors.h"
 
 #include "base/error.h"

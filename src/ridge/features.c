@@ -1,3 +1,4 @@
+/* Draws the random features of the rows of a prediction. */
 #include "ridge/features.h"
 
 #include "base/streams.h"

@@ -1,3 +1,4 @@
+/* Computes the kernel matrices K_cos and K_sin. */
 #include "ridge/kernels.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Solves the fixed points of features of several kinds. */
 #include "ridge/mix.h"
 
 #include "base/error.h"

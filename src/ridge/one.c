@@ -1,3 +1,4 @@
+/* Solves the fixed point of features of a single kernel, in the kernel's eigenvectors. */
 #include "ridge/one.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Computes the resolvent Q and the traces that Newton's method and the errors need. */
 #include "ridge/resolvent.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Allocates and frees the results of predictions. */
 #include "ridge/result.h"
 
 #include "base/error.h"
