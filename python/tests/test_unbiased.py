@@ -76,8 +76,8 @@ def test_groups(pair):
     c = kspec.compare(x, y, groups=labels)
     assert a.value == pytest.approx(c.alignment, rel=1e-9)
     assert a.stderr == pytest.approx(c.alignment_stderr, rel=1e-6)
-    with pytest.raises(kspec.ArgumentError, match="second order"):
-        kspec.unbiased("ia,ja,jb,kb,kc,ic", *[x] * 6, groups=labels)
+    with pytest.raises(kspec.ArgumentError, match="are 12 together; 10 is the most"):
+        kspec.unbiased("ia,ja,jb,kb,kc,lc,ld,id", *[x] * 8, groups=labels)
     alone = kspec.unbiased("ia,ib,ja,jb", x, x, x, x, center="rows")
     with pytest.raises(ValueError, match="do not share the rows of .*groups is 10 and None"):
         kspec.jackknife(lambda xy, xx: xy / xx, u, alone)
