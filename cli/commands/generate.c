@@ -101,7 +101,7 @@ static int check(const generate_args *a) {
     return EXIT_DONE;
 }
 
-/* m(1) to m(6) of the kernel itself, without any noise; null if a double holds no closed form */
+/* m(1) to m(6) of the kernel itself, without any noise; null if they have no closed form in doubles */
 static json_t *true_moments(const generate_args *a, const cli_covariances *c) {
     enum { ORDERS = 6 };
     double m[ORDERS], log_m[ORDERS], one = 1;

@@ -11,8 +11,8 @@
 /* ---- images and labels ---- */
 
 /*
- * Reads images: the rows of a matrix, or the matrices of a 3-D array. kspec_read() would take these matrices
- * for trials, and reject more trials than rows or columns, so the call states the axes.
+ * Reads images: the rows of a matrix, or the matrices of a 3-D array. The call states the axes, because
+ * kspec_read() would take these matrices for trials and reject more trials than rows or columns.
  */
 static int read_images(const cli_common *c, const char *role, const char *name, kspec_dataset **data,
                        kspec_matrix *x) {

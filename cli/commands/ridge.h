@@ -3,7 +3,10 @@
 
 #include "core/cli.h"
 
-/* The range that --optimize searches. Without --features and --lambda, the command recommends all of them */
+/*
+ * The search of --optimize. Without --optimize, --features and --lambda the command searches all: a
+ * recommendation
+ */
 enum { RIDGE_GRID, RIDGE_LAMBDA, RIDGE_FEATURES, RIDGE_RECOMMEND };
 
 /* Draws that check a prediction, unless --empirical gives their number */

@@ -7,7 +7,7 @@ void ridge_choice(const ridge_advice *r, size_t k, size_t *N, double *lambda) {
     const kspec_ridge_curve_point *best = r->found->recommended;
     static const double factors[RIDGE_CHOICES] = {1, 0.5, 2};
     *N = (size_t)fmax(1, floor(factors[k] * (double)best->N));
-    *lambda = best->lambda * (double)*N / (double)best->N; /* keeps the ridge's share of the kernel */
+    *lambda = best->lambda * (double)*N / (double)best->N; /* keeps lambda/N, the ridge on the kernel */
 }
 
 /* The most lines of a printed curve; they are evenly spaced and include the recommended one */

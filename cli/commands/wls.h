@@ -171,8 +171,8 @@ static inline int wls_expects(const wls_args *a) { return a->modes || a->gamma !
 int wls_read(const wls_args *a, const char *role, const char *path, int rows, int cols, kspec_dataset **d);
 
 /*
- * Print the first lines of a table on the grid; build the JSON object with its settings; and build one of its
- * points, with the measured point or NULL.
+ * Print the first lines of a table on the grid, build the JSON object with its settings, and build one of its
+ * points; m is the measured point or NULL.
  */
 void wls_print_setting(FILE *f, const wls_args *a, const kspec_wls_opts *o);
 json_t *wls_json(const wls_args *a, const char *mode, const kspec_wls_opts *o, json_t *points);

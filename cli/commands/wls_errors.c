@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * The expected and, on request, measured errors at each p of --learn; the best p; and the best weight at each
- * p
+ * Expected errors at each p of --learn and, on request, measured ones. best_p: at the best p; best_weight: at
+ * each p with its best weight
  */
 typedef struct {
     const wls_args *a;

@@ -246,7 +246,10 @@ void cli_sort(double *x, size_t count);
 /* The functions by which a host receives the output of a command, instead of printing */
 typedef struct {
     void *ctx;
-    /* receives the message, one line, and the tool's exit status; on failure it is called first */
+    /*
+     * receives the message, one line, and the exit status of the tool; `failed` precedes it if the library
+     * failed
+     */
     void (*error)(void *ctx, int status, const char *text);
     void (*failed)(void *ctx, kspec_status status);
     /* receives the table, NULL for a host that shows none, and the JSON object; the host frees both */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The digits shown of an error; the most of a number; the digits of a number with unknown error */
+/* Digits shown: of an error, the most of a number, and of a number with unknown error */
 enum { OF_ERROR = 2, MOST = 6, USUAL = 4 };
 
 /* The power of ten of the first digit */

@@ -83,7 +83,7 @@ static int plot_square(plot_figure *f, const plot_source *s) {
 
 static int plot_pairs(plot_figure *f, const plot_source *s, size_t count);
 
-/* Leads with the alignment or, without one, with the difference of dimensions. */
+/* Begins the title with the alignment or, without one, with the difference of dimensions. */
 static void lead(plot_figure *f, const json_t *o) {
     const double a = plot_number(o, "alignment"), p = plot_number(o, "alignment_p");
     const json_t *list = json_object_get(o, "differences"), *e;
@@ -104,7 +104,7 @@ static void lead(plot_figure *f, const json_t *o) {
     }
 }
 
-/* Leads with the two most similar matrices. */
+/* Begins the title with the two most similar matrices. */
 static void lead_square(plot_figure *f, const json_t *labels, const json_t *rows) {
     size_t at[2] = {0, 0};
     double most = -INFINITY;

@@ -1,8 +1,8 @@
 /*
- * Draws the result of kspec dimension: the dimension against the number of rows. If the result has a curve,
- * its points are estimates from parts of the matrix, and the last one is the estimate from all rows with its
- * interval. A second line is the dimension of the matrix itself, which climbs. Several matrices without
- * curves stand side by side, by their names. The matrices of a batch form a line over its index.
+ * Draws the result of kspec dimension: the dimension against the number of rows. The points of a curve are
+ * estimates from parts of the matrix; the last one uses all rows. The dimension of the matrix itself is drawn
+ * as well, which climbs. Several matrices without curves stand side by side, by their names. The matrices of
+ * a batch form a line over its index.
  */
 #include "plot/plot.h"
 

@@ -200,8 +200,8 @@ static void put_band(clause_list *c, size_t k, const char *color, const char *la
     begin(c, k);
     put_x(c->to, s);
     /*
-     * on a logarithmic axis a band whose lower end is not positive ends at the frame; if its upper end is not
-     * positive either, it has no band
+     * on a logarithmic axis, a band with a lower end that is not positive reaches down to the frame; without
+     * a positive upper end there is no band
      */
     if (c->p->y.scale == PLOT_LOG)
         fprintf(c->to, ":($4>0?($3>0?$3:%.17g):NaN):($4>0?$4:NaN)", c->p->y.low);

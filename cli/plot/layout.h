@@ -5,7 +5,7 @@
 
 enum { PLOT_FONT = 13, PLOT_NOTE_FONT = 10, PLOT_LEGEND_LETTERS = 40, PLOT_MOST_PANELS = 64 };
 
-/* The frame of a panel; the room for its texts; whether a legend stands next to it */
+/* The frame of a panel, the room for its texts, and whether a legend stands next to it */
 typedef struct {
     double left, right, bottom, top;
     double note_height, legend_left, legend_top, legend_font;

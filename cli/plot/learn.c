@@ -116,7 +116,7 @@ static int has_seeds(const plot_source *s, size_t count) {
     return 0;
 }
 
-/* Leads with the change of the first order over the last run, which has the largest width. */
+/* Begins the title with the change of the first order over the last run, which has the largest width. */
 static void lead(plot_figure *f, const json_t *runs, size_t order) {
     const json_t *run = json_array_get(runs, json_array_size(runs) - 1),
                  *epochs = json_object_get(run, "epochs");

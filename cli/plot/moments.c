@@ -82,7 +82,7 @@ static int estimators(const plot_source *s, const char *names[NAMES], size_t *co
     return EXIT_DONE;
 }
 
-/* Leads with the dimension that follows from m(1) and m(2). */
+/* Begins the title with the dimension that follows from m(1) and m(2). */
 static void lead(plot_figure *f, const json_t *o) {
     const double naive = plot_number(o, "participation_ratio_naive"),
                  d = plot_number(o, "participation_ratio");

@@ -29,7 +29,7 @@ static void add_entry(plot_figure *f, plot_series *s, const json_t *e, int singl
     plot_add_point(f, s, single ? 0 : plot_number(e, "seconds"), y, low, high);
 }
 
-/* Leads with the exact norm, or else the first one with an interval, or the first one. */
+/* Begins the title with the exact norm, or else the first one with an interval, or the first one. */
 static void lead(plot_figure *f, const json_t *list, double exact) {
     size_t i;
     const json_t *e, *best = NULL;

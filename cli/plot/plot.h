@@ -1,7 +1,7 @@
 /*
  * Draws results as pictures. The JSON object of a result becomes a figure (panels of series), the figure
- * becomes a gnuplot script, and gnuplot draws it. kinds.c assigns each command's object to a file COMMAND.c,
- * gnuplot.c writes the script, run.c runs it, and html.c makes a page of the picture and its numbers.
+ * becomes a gnuplot script, and gnuplot draws it. kinds.c assigns each command's object to a file COMMAND.c.
+ * gnuplot.c writes the script, and run.c runs it. html.c makes a page of the picture and its numbers.
  */
 #pragma once
 

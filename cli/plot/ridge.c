@@ -150,7 +150,7 @@ static int add_row(plot_figure *f, const plot_source *s, size_t count, const vie
     return status;
 }
 
-/* Leads with the point of the least predicted test error. */
+/* Begins the title with the point of the least predicted test error. */
 static void lead(plot_figure *f, const json_t *points) {
     size_t i;
     const json_t *e, *best = NULL;

@@ -61,9 +61,9 @@ static void collect(plot_figure *f, const plot_panel *p, char axis, values *main
 /* ---- scale ---- */
 
 /*
- * Chooses the scale. The axis y is logarithmic if all values are positive and not nearly equal, or if the
- * values (in order) span at least two decades and all but a few are positive. On the axis x an even row of
- * numbers, such as 1 to 256, stays linear although it spans two decades.
+ * Chooses the scale. The axis y is logarithmic if all values are positive and not nearly equal. It is also
+ * logarithmic if the values (in order) span at least two decades and all but a few are positive. On the axis
+ * x an even row of numbers, such as 1 to 256, stays linear although it spans two decades.
  */
 static plot_scale choose(const values *v, char axis) {
     size_t below = 0;

@@ -110,7 +110,8 @@ static void add_resolved(plot_figure *f, plot_panel *p, const plot_source *s, in
 }
 
 /*
- * Leads with the number of resolved eigenvalues and their decay, or if that is unknown, with the largest one.
+ * Begins the title with the number of resolved eigenvalues and their decay. If that number is unknown, it
+ * gives the largest eigenvalue.
  */
 static void lead(plot_figure *f, const json_t *o) {
     const double resolved = plot_number(o, "resolved"), a = plot_number(o, "exponent");

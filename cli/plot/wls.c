@@ -131,7 +131,7 @@ static double expected_error(const json_t *point) {
                            : plot_number(point, "error_noise_free") + plot_number(point, "error_noise");
 }
 
-/* Leads with the least expected error and its p, if there are several points. */
+/* Begins the title with the least expected error and its p, if there are several points. */
 static void lead(plot_figure *f, const json_t *points) {
     size_t i;
     const json_t *e, *best = NULL;

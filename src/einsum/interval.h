@@ -4,9 +4,9 @@
 #include "moments/jackknife.h"
 
 /*
- * Computes the standard error and the confidence interval of a value. order > 0: the value is one product,
- * and its interval is that on the logarithm, as for m(n). order = 0: the value is any function, and its
- * interval is on its own scale. room: as many numbers as all sides have together (order > 0). part[k]
+ * Computes the standard error and the confidence interval of a value. With order > 0 the value is one
+ * product, and its interval is computed on the logarithm, as for m(n). With order = 0 it is any function, and
+ * its interval is on its own scale. room: as many numbers as all sides have together (order > 0). part[k]
  * receives the standard error from side k alone.
  */
 void ks_interval_make(double value, int order, const ks_sides *of, double *room, double *part,

@@ -37,12 +37,12 @@ typedef struct {
     char label[KS_AXES][KS_AXIS_LABEL], sides[KS_AXES][KS_AXIS_LABEL];
     ks_word letter[KS_AXES];
     int index_axis[KS_FORMULA_INDICES];
-    /* with halves, each product appears twice: once with the halves in either order */
+    /* with halves, each product appears twice, with the halves in both orders */
     ks_monomial monomial[2 * KS_FORMULA_TERMS];
     int halves;
     /*
-     * the number of given matrices; the axis of rows that come in groups; the axis of the groups, which is
-     * the last one, or 0
+     * given: the number of given matrices. grouped: the axis of rows that come in groups. groups: the axis of
+     * the groups, which is the last one, or 0
      */
     int given, grouped, groups;
 } ks_names;

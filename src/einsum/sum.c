@@ -73,8 +73,8 @@ static int flagged(const work *w, const ks_sum_term *t, int flag, int axis) {
 }
 
 /*
- * Replaces one vertex with this flag, on the first axis that has any: once as flag `alone` with weight
- * `apart`, and once merged with each distinct vertex of its axis with weight `joined`.
+ * Replaces one vertex with this flag, on the first axis that has any. The vertex becomes `alone` with weight
+ * `apart`, and it is merged with each distinct vertex of its axis with weight `joined`.
  */
 static void step(work *w, const ks_sum_term *t, int flag, const ks_axis *axes, ks_sum *to) {
     int part = -1, v = -1, axis = KS_AXES;
@@ -275,8 +275,8 @@ static void tie(const ks_axis *axes, int x, ks_net *net, int v) {
 }
 
 /*
- * Ties each index of axis x to a group, in every term. Returns 0, or the entries of a graph that is too
- * large.
+ * Ties each index of axis x to a group, equally many in every term. Returns 0, or the number of entries of a
+ * graph that is too large.
  */
 static int tie_all(work *w, const ks_sum *s, ks_axis *axes, int x, ks_sum *to) {
     int most = 0;

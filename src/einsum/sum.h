@@ -56,7 +56,7 @@ typedef struct {
 
 /*
  * A shortage of indices: a term has more distinct indices than this axis; else axis = -1. big: 0, or the
- * number of entries if a product has so many entries and rows in groups that no graph can hold them.
+ * entries and grouped rows of a product if they are more than a graph can hold.
  */
 typedef struct {
     int axis, wanted, big;

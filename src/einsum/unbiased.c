@@ -1,7 +1,7 @@
 /*
  * kspec_unbiased(): unbiased estimates of an expression, with error bars. It parses the text, resolves the
- * names, expands the expression into graphs whose indices are free (sum.h), plans their computation
- * (engine/plan.h), and computes the estimates without each index, which give the error bar.
+ * names, expands the expression into graphs whose indices are free (sum.h), and plans their computation
+ * (engine/plan.h). The error bar comes from the estimates without each index.
  */
 #include "base/clock.h"
 #include "base/doubt.h"
@@ -306,8 +306,8 @@ static void backward(job *j, const ks_sum *of, ks_exec_state *e, int which, doub
 }
 
 /*
- * Adds the estimates without each index to without[axis]. Axes whose weights differ from the value's weights
- * by one factor only share a backward pass. Without an index of axis x, the estimate is less - through, each
+ * Adds the estimates without each index to without[axis]. Axes share a backward pass if their weights equal
+ * the value's weights times one factor each. Without an index of axis x, the estimate is less - through, each
  * with its weights.
  */
 static void leave_out(job *j, part *p, ks_exec_state *e) {

@@ -98,8 +98,8 @@ static double beside(const ks_pair *p, size_t row, size_t col) {
 }
 
 /*
- * Keeps `a` if it exceeds the rest by more than the best so far, and if its terms do not underflow in units
- * of the rest.
+ * Replaces *best by `a` if `a` exceeds its rest by a larger factor, and if its terms do not underflow in
+ * units of the rest.
  */
 static void prefer(ks_apart *best, ks_apart a, int nmax, double large, double rest) {
     if (!(rest > 0)) return;

@@ -31,9 +31,9 @@ typedef struct {
 
 /*
  * A cycle with some positions identified. Two-sided: m[u][v] counts the edges of A and of B between row
- * vertex u and column vertex v (all in `a` where B is A). One-sided: there are only row vertices; for u < v,
- * m[u][v].a counts the edges G[u,v] and .b the edges G[v,u] (all in `a` where G is symmetric), and m[u][u].a
- * the loops G[u,u].
+ * vertex u and column vertex v (all in `a` if B is A). One-sided: all vertices are rows. For u < v, m[u][v].a
+ * counts the edges G[u,v] and .b the edges G[v,u] (all in `a` if G is symmetric); m[u][u].a counts the loops
+ * G[u,u].
  */
 typedef struct {
     int n, rows, cols;

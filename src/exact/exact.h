@@ -18,8 +18,8 @@ typedef struct {
     /* 1: A and B differ */
     int two;
     /*
-     * Or, with `sampled` = both: the side whose mean is removed, from the kernel and beforehand from the
-     * data, and the sizes of the populations that rows and columns are sampled from. 0: infinite
+     * Or, with `sampled` = both. center: the side whose mean is removed, from the kernel and beforehand from
+     * the data. population: the sizes of the populations of rows and columns; 0: infinite
      */
     kspec_center center;
     double population[2];
@@ -43,8 +43,8 @@ void ks_exact_plan_free(ks_exact_plan *e);
 void ks_exact_share(ks_exact_plan *e, kspec_team *team, int threads);
 
 /*
- * Computes the cost of ks_exact() up to order nmax by a dry run: multiply-adds at the rate of a matrix
- * product, and an upper bound on the bytes that it needs beyond its inputs.
+ * Counts the cost of ks_exact() up to order nmax by a dry run. The work is in multiply-adds at the rate of a
+ * matrix product. The bytes are an upper bound on its memory in addition to its inputs.
  */
 kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *work, size_t *bytes,
                            kspec_error *err);

@@ -1,7 +1,8 @@
 /*
  * Lists the graphs of the plain `exact` estimator and their weights.
  *
- * By Moebius inversion on set partitions, the sum over cycles with distinct rows and distinct columns is
+ * Let S be the sum over cycles with distinct rows and distinct columns. By Moebius inversion on set
+ * partitions,
  *     S = sum over (pi, sigma) of mu(pi) mu(sigma) C(pi, sigma),  mu(pi) = prod over blocks (-1)^(k-1) (k-1)!
  * Here pi is a partition of the n row positions, and sigma is a partition of the n column positions. C is the
  * sum of the cycle's value in which the positions of one block are equal and all else is free. C depends only
@@ -148,9 +149,10 @@ static ks_graph identify(ks_exact_form form, int n, const partition *pi, const p
 
 /*
  * A cycle stays the same if it is read from another position, or backwards if B is A. So up to 2n pairs of
- * partitions have one graph, and only the first of them needs a name. turned[0][r][i] is the number of
- * partition i with position l moved to l + r; turned[1][r][i] has position l moved to r - l. Column l lies
- * between the rows l and l + 1, so when rows go to r - l, columns go to r - 1 - l.
+ * partitions have one graph, and only the first of them needs a name. Both tables hold numbers of partitions.
+ * In turned[0][r][i], position l has the block that l + r has in partition i. In turned[1][r][i] it has the
+ * block of r - l. Column l lies between the rows l and l + 1, so if rows take the blocks of r - l, columns
+ * take the blocks of r - 1 - l.
  */
 typedef uint8_t turned_partitions[2][N][PARTITIONS];
 

@@ -67,7 +67,7 @@ static size_t make_groups(const kspec_ridge_result *result, group *groups, doubl
     return count;
 }
 
-/* The next group with the smallest lambda n/N; groups not yet taken have count > 0 */
+/* The group with the smallest lambda n/N among the groups not yet taken (count > 0) */
 static group *next_group(group *groups, size_t count) {
     group *best = NULL;
     for (size_t g = 0; g < count; g++)
