@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The one place where the version is written; kspec_version() is that of the library that runs. */
+/* The version is written only here. kspec_version() returns the version of the running library. */
 #define KSPEC_VERSION_MAJOR    0
 #define KSPEC_VERSION_MINOR    3
 #define KSPEC_VERSION_PATCH    0
@@ -53,19 +53,19 @@ typedef struct {
 /* A short English name of a status, such as "out of memory". Never NULL. */
 KSPEC_API const char *kspec_status_name(kspec_status status);
 
-/* The version of the library that is running; compare with KSPEC_VERSION, that of the header. */
+/* The version of the running library; compare it with KSPEC_VERSION, the version of this header. */
 KSPEC_API const char *kspec_version(void);
 
 /* ------------------------------------------------------------- environment */
 
 /*
- * Where a call computes. AUTO is a GPU that is faster for this size, else the processor;
- * where it is AUTO, the environment variable KSPEC_DEVICE (auto, cpu, gpu, gpu:K) is asked first. CPU is the
- * processor. GPU is the first GPU, KSPEC_DEVICE_GPU_FIRST + K that of number K, up to KSPEC_DEVICE_GPU_LAST;
- * these fail where no such GPU exists, or where it lacks the memory or the method.
+ * Where a call computes. AUTO chooses a GPU if it is faster for this size, otherwise the CPU; the environment
+ * variable KSPEC_DEVICE (auto, cpu, gpu, gpu:K) overrides AUTO. GPU is the first GPU, and
+ * KSPEC_DEVICE_GPU_FIRST + K is GPU number K, up to KSPEC_DEVICE_GPU_LAST. GPU and these numbers fail if the
+ * GPU does not exist, or lacks the memory or the method.
  *
- * A GPU gives the same estimates with other rounding errors, and the same bits each time. It is reached
- * through a plugin, libkspec_cuda.so, that stands beside the library; nothing else needs CUDA.
+ * A GPU gives the same estimates with other rounding errors, and the same bits each time. The library uses it
+ * through a plugin, libkspec_cuda.so, in the library's directory; nothing else needs CUDA.
  */
 typedef enum {
     KSPEC_DEVICE_AUTO = 0,
@@ -75,9 +75,9 @@ typedef enum {
     KSPEC_DEVICE_GPU_LAST = 16 + 255
 } kspec_device;
 
-/* Where the numbers of a matrix are: in the host's memory, or in that of a GPU, as cudaMalloc() gives it. Of
- * the latter the call waits for what was queued on that GPU before, uses it by AUTO and GPU, and fails where
- * `device` is the number of another. */
+/* Which memory holds the numbers of a matrix: the host's, or a GPU's, as cudaMalloc() returns it. With GPU
+ * memory, the call waits for the work queued on that GPU, computes on it for AUTO and GPU, and fails if
+ * `device` is the number of another GPU. */
 typedef enum { KSPEC_MEMORY_HOST = 0, KSPEC_MEMORY_DEVICE } kspec_memory;
 
 /* Where a result was computed. */
@@ -85,37 +85,37 @@ typedef struct {
     char name[144]; /* "cpu", or such as "gpu:0 NVIDIA H200" */
     /* why: "asked for", "faster for this size", "this installation has no libkspec_cuda.so" */
     char why[160];
-    /* 1: there is a GPU that would have been used, but could not be; `why` says what happened */
+    /* 1: a GPU exists that the call would have used, but could not; `why` tells the reason */
     int unusable;
 } kspec_device_used;
 
-/* `report` is called several times a second, from the thread that made the call, with the fraction done (0 to
- * 1). Return 0 to go on. Anything else cancels: the call then frees what it holds and returns
+/* The library calls `report` several times a second, from the calling thread, with the fraction done (0 to
+ * 1). Return 0 to go on. Any other value cancels: the call then frees its memory and returns
  * KSPEC_E_CANCELLED. */
 typedef struct {
     int (*report)(void *ctx, double fraction);
     void *ctx;
 } kspec_progress;
 
-/* Processes that compute one result together (kspec/team.h); NULL in a call's options: this one alone. */
+/* Processes that compute one result together (kspec/team.h); NULL in a call's options: this process only. */
 typedef struct kspec_team kspec_team;
 
 /* ------------------------------------------------------------------ matrix */
 
 /* A view of rows x cols doubles: entry (i,j) is data[i*row_stride + j*col_stride]. Strides count doubles and
- * may be negative. A dense row-major matrix has row_stride = cols and col_stride = 1; one of Fortran or
- * MATLAB has row_stride = 1 and col_stride = rows. */
+ * may be negative. A dense row-major matrix has row_stride = cols and col_stride = 1; a Fortran or MATLAB
+ * matrix has row_stride = 1 and col_stride = rows. */
 typedef struct {
     const double *data;
     size_t rows, cols;
     ptrdiff_t row_stride, col_stride;
 } kspec_matrix;
 
-/* Which mean is removed from the kernel: that of each feature over the inputs, or of each input over them. A
- * result says which it was, and never DEFAULT. */
+/* Which mean the call removes from the kernel: each feature's mean over the inputs, or each input's mean over
+ * the features. A result reports the mean that was removed, never DEFAULT. */
 typedef enum {
-    /* ROWS for what is about a covariance: dimensions, comparisons, fitted and cross-validated spectra. NONE
-     * for the moments of a kernel, and for a spectrum from them. */
+    /* ROWS for calls about a covariance: dimensions, comparisons, fitted and cross-validated spectra. NONE
+     * for the moments of a kernel, and for a spectrum computed from moments. */
     KSPEC_CENTER_DEFAULT = 0,
     KSPEC_CENTER_NONE,
     KSPEC_CENTER_ROWS, /* the mean over the rows, for each column */
@@ -128,10 +128,10 @@ typedef enum {
 /*
  * Counter-based random numbers (Philox4x64-10, Random123): number `index` of stream `stream` of `seed` is a
  * pure function of the three. Every instruction set gives the same bits. Each call writes the `count` numbers
- * of indices first, first+1, ... to `out`.
+ * with indices first, first+1, ... to `out`.
  *
- * Streams that the library draws from itself: 1 to 4, 1000 to 4.2e9, and from 2^40 on (src/base/streams.h). A
- * program that uses its own seed for both should take streams from 5 to 999.
+ * The library itself draws from streams 1 to 4, 1000 to 4.2e9, and from 2^40 on (src/base/streams.h). A
+ * program that uses one seed for both should take streams from 5 to 999.
  */
 
 /* Uniform on the open interval (0,1): (k + 1/2) / 2^52, k = 0 ... 2^52-1. */

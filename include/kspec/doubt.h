@@ -1,4 +1,4 @@
-/* Part of kspec.h: doubts, the library's own verdicts on a result. */
+/* Part of kspec.h: doubts, the library's verdicts on the quality of a result. */
 #ifndef KSPEC_DOUBT_H
 #define KSPEC_DOUBT_H
 
@@ -9,7 +9,7 @@ KSPEC_BEGIN_DECLS
 /* NOTE: worth knowing. WARNING: look at it before you use the numbers. SERIOUS: the numbers say little. */
 typedef enum { KSPEC_SEVERITY_NOTE = 0, KSPEC_SEVERITY_WARNING, KSPEC_SEVERITY_SERIOUS } kspec_severity;
 
-/* What is doubtful. kspec_doubt_text() says it in a sentence. */
+/* The kinds of doubts. kspec_doubt_text() gives the sentence. */
 /* clang-format off */
 typedef enum {
     /* any call that can use a GPU */
@@ -21,7 +21,7 @@ typedef enum {
     KSPEC_DOUBT_FILL_VALUE, KSPEC_DOUBT_WILD_ENTRY, KSPEC_DOUBT_WILD_ENTRIES, KSPEC_DOUBT_WILD_ROW,
     KSPEC_DOUBT_WILD_COLUMN, KSPEC_DOUBT_LONG_TAIL, KSPEC_DOUBT_NEIGHBOURS_ALIKE, KSPEC_DOUBT_REPEATED_ROWS,
     KSPEC_DOUBT_REPEATED_COLS, KSPEC_DOUBT_NEAR_COPIES, KSPEC_DOUBT_SYMMETRIC, KSPEC_DOUBT_COPIED_TRIALS,
-    /* a dimension, in whichever result */
+    /* a dimension, in every result that has one */
     KSPEC_DOUBT_ONE_TRIAL, KSPEC_DOUBT_DIMENSION_BELOW_ONE, KSPEC_DOUBT_DIMENSION_ROUGH,
     KSPEC_DOUBT_DIMENSION_UNKNOWN, KSPEC_DOUBT_DIMENSION_UNDEFINED, KSPEC_DOUBT_NO_VARIATION,
     KSPEC_DOUBT_UNDERFLOW, KSPEC_DOUBT_UNEVEN_GROUPS, KSPEC_DOUBT_DOMINATED,
@@ -63,10 +63,10 @@ typedef struct {
     double values[4];
 } kspec_doubt;
 
-/* A stable word for a code, such as "dimension-unknown"; NULL for a number that is no code. */
+/* A stable word for a code, such as "dimension-unknown"; NULL for an unknown code. */
 KSPEC_API const char *kspec_doubt_name(kspec_doubt_code code);
 
-/* One sentence, cut to `size` bytes with the zero at its end; 512 suffice for all. Returns text. */
+/* One sentence, cut to `size` bytes including the final zero; 512 bytes suffice for all. Returns text. */
 KSPEC_API const char *kspec_doubt_text(const kspec_doubt *doubt, char *text, size_t size);
 
 KSPEC_END_DECLS

@@ -14,13 +14,13 @@ typedef enum {
 
 /*
  * Noise of standard deviation S in every entry, drawn anew in each trial: S e_ia, e_ia standard normal and
- * independent; or a share rho of its variance is common to the entries of a row, of a column, or half and
- * half of both:
+ * independent; or the entries of a row, of a column, or half and half of both share a fraction rho of its
+ * variance:
  *
  *     S (sqrt(1-rho) e_ia + sqrt(rho) r_i),   S (sqrt(1-rho) e_ia + sqrt(rho) c_a),
  *     S (sqrt(1-rho) e_ia + sqrt(rho/2) (r_i + c_a)).
  *
- * Shared noise biases every estimate of the moments that is made from one trial; two trials undo it.
+ * Shared noise biases every estimate of the moments from one trial; two trials remove this bias.
  */
 typedef enum {
     KSPEC_NOISE_INDEPENDENT = 0,
@@ -56,12 +56,12 @@ typedef struct {
 } kspec_generate_opts;
 
 /*
- * A matrix of `rows` inputs (P) and `cols` features (Q), made in bands of rows, so that it need not fit in
- * memory. kspec_generate_open() draws what all bands share; kspec_generate_rows() fills `out` (count x cols,
- * row-major) with rows first ... first+count-1 of a trial. The same seed gives the same entries however rows
- * are banded. Beside the caller's band the generator holds dim x cols weights and 64 rows per thread; for the
- * Gaussian process a rows x rows Cholesky factor instead of weights and 512 rows per thread, and rows are at
- * most 20,000 there.
+ * A matrix of `rows` inputs (P) and `cols` features (Q), generated in bands of rows, so that it need not fit
+ * in memory. kspec_generate_open() draws the data shared by all bands; kspec_generate_rows() fills `out`
+ * (count x cols, row-major) with rows first ... first+count-1 of a trial. The same seed gives the same
+ * entries for every choice of bands. In addition to the caller's band the generator stores dim x cols weights
+ * and 64 rows per thread. For the Gaussian process it stores a rows x rows Cholesky factor instead of weights
+ * and 512 rows per thread, and has at most 20,000 rows.
  */
 typedef struct kspec_generator kspec_generator;
 KSPEC_API kspec_status kspec_generate_open(size_t rows, size_t cols, const kspec_generate_opts *opts,

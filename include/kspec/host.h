@@ -1,5 +1,6 @@
 /*
- * kspec/host.h - what a host program needs around the computations: the tool, the Python package, a launcher.
+ * kspec/host.h - functions that a host program needs around the computations: the tool, the Python package, a
+ * launcher.
  *
  * NOT STABLE: functions and structs of this header may change in every version. kspec.h does not include it,
  * and a program that only computes does not need it.
@@ -21,10 +22,9 @@ KSPEC_BEGIN_DECLS
 #endif
 
 /*
- * The instruction set in use, one of KSPEC_ISA_NAMES. The library chooses it at first use: the best
- * that the processor has, or a lower one that the environment variable KSPEC_ISA names. Any other value of
- * KSPEC_ISA is an error, which every call with a `threads` option reports; the name is then "invalid
- * KSPEC_ISA".
+ * The instruction set in use, one of KSPEC_ISA_NAMES. The library chooses it at first use: the best set of
+ * the processor, or the lower one named by the environment variable KSPEC_ISA. Any other value of KSPEC_ISA
+ * is an error, which every call with a `threads` option reports; the name is then "invalid KSPEC_ISA".
  */
 KSPEC_API const char *kspec_isa(void);
 
@@ -33,7 +33,7 @@ KSPEC_API const char *kspec_blas(void);
 
 /*
  * The value that the environment variable OPENBLAS_CORETYPE should have had when this process started, such
- * as "SkylakeX". NULL where the BLAS fits the processor or cannot be changed, and where the variable is set.
+ * as "SkylakeX". NULL if the BLAS fits the processor or cannot be changed, or if the variable is set.
  *
  * An OpenBLAS older than the processor may choose routines for a much older one, several times slower: Debian
  * 12's 0.3.21 takes a fifth-generation Xeon for a Prescott (2004). OpenBLAS reads the variable once, when it
@@ -45,25 +45,25 @@ KSPEC_API const char *kspec_blas_advice(void);
 /* The linear-programming solver in use, such as "Clp 1.17.6". */
 KSPEC_API const char *kspec_lp_solver(void);
 
-/* The GPU that a call would use, such as "NVIDIA H200, 150.1 GB, sm_90, CUDA 13.0", or NULL; and why there is
- * none ("this installation has no libkspec_cuda.so"), or NULL where there is one. Both look once. */
+/* The GPU that a call would use, such as "NVIDIA H200, 150.1 GB, sm_90, CUDA 13.0", or NULL; and the reason
+ * without a GPU ("this installation has no libkspec_cuda.so"), or NULL with one. The library looks once. */
 KSPEC_API const char *kspec_gpu(void);
 KSPEC_API const char *kspec_gpu_problem(void);
 
-/* The installed MPI plugins: "openmpi, mpich", one of them, or NULL. Looks each time. */
+/* The installed MPI plugins: "openmpi, mpich", one of them, or NULL. Each call looks again. */
 KSPEC_API const char *kspec_mpi(void);
 
-/* How kspec-hdf5 is confined while it parses: "seccomp"; "none" where the kernel refuses that, or the program
- * runs under a sanitizer; NULL where it cannot be run. Runs it once, and has it try to get out. */
+/* The sandbox of kspec-hdf5 while it parses: "seccomp"; "none" if the kernel refuses it, or under a
+ * sanitizer; NULL if kspec-hdf5 cannot run. The first call runs kspec-hdf5, which tries to escape. */
 KSPEC_API const char *kspec_hdf5_sandbox(void);
 
-/* How many threads a call uses where its options say 0: as many as this process has processors, or the value
+/* The number of threads of a call whose options say 0: the number of processors of this process, or the value
  * of the environment variable KSPEC_THREADS if that is positive. Between 1 and 1024. */
 KSPEC_API int kspec_default_threads(void);
 
 /* ------------------------------------------------------- options as text */
 
-/* The device of a word: "auto", "cpu", "gpu", "gpu:2"; KSPEC_E_ARG for another. */
+/* The device that a word names: "auto", "cpu", "gpu", "gpu:2"; otherwise KSPEC_E_ARG. */
 KSPEC_API kspec_status kspec_device_parse(const char *text, kspec_device *device, kspec_error *err);
 
 /* ------------------------------------------------------- memory */
@@ -87,23 +87,24 @@ typedef struct {
     int ndim;
     size_t shape[3];
     ptrdiff_t stride[3];
-    /* of an array of two axes: shape[1] names of its columns, by which they can be selected; or NULL */
+    /* an array of two axes: shape[1] names of its columns, by which they can be selected; or NULL */
     const char *const *col_names;
 } kspec_array;
 
-/* Borrowed arrays in the memory of a GPU: which they are, and how the library gets one into host memory. */
+/* Borrowed arrays in GPU memory: which arrays these are, and how the library copies one to the host. */
 typedef struct {
-    const int *is; /* 1 for array k where it is on a GPU, else 0 */
-    /* Called for array k, from the thread that reads, where the library needs it on the host. `host` begins
-     * as the array, and gets data and strides of the same numbers in host memory, which stay as long as the
-     * others do. Returns 0; anything else is a failure, KSPEC_E_DATA of the call that reads. */
+    const int *is; /* 1 if array k is on a GPU, else 0 */
+    /* The reading thread calls it for array k if the library needs the array on the host. `host` begins as a
+     * copy of the array's description; set its data and strides to the same numbers in host memory, valid as
+     * long as the borrowed arrays. Return 0; any other value is a failure, KSPEC_E_DATA of the reading
+     * call. */
     int (*copy)(void *ctx, size_t k, kspec_array *host);
     void *ctx;
 } kspec_device_array;
 
-/* Reads HDF5 and MATLAB files where kspec-hdf5 is not installed, as by h5py: `array` gets the array `key`
- * ("": the only one) of the file, which stays as borrowed ones do. Otherwise it returns 1, with a message in
- * err->msg. */
+/* Reads HDF5 and MATLAB files if kspec-hdf5 is not installed, for example with h5py: fill `array` with the
+ * array `key` ("": the only one) of the file, valid as long as borrowed arrays, and return 0. Otherwise
+ * return 1, with a message in err->msg. */
 typedef struct {
     int (*read)(void *ctx, const char *path, const char *key, kspec_array *array, kspec_error *err);
     void *ctx;
@@ -114,32 +115,32 @@ typedef struct {
     size_t count;
     const kspec_device_array *on_device; /* NULL: all are in host memory */
     const kspec_hdf5_reader *hdf5;       /* NULL: without kspec-hdf5, such files are an error */
-    /* 1: files are read into memory. 0: some are mapped, and one that shrinks ends the process by SIGBUS. */
+    /* 1: read files into memory. 0: map some of them; if a mapped file shrinks, SIGBUS ends the process. */
     int copies;
-    kspec_progress waiting; /* asked while a pipe or kspec-hdf5 is waited for */
+    kspec_progress waiting; /* called while the library waits for a pipe or kspec-hdf5 */
 } kspec_borrowed;
 
-/* This thread borrows arrays: until the next call, kspec_read() and kspec_read_labels() take an input whose
- * pointer is the name of such an array from memory. A file of the same name is another input. The lists and
- * the data are the caller's; they must stay until the next call, which may be with none (NULL), and until the
- * data sets made of them are freed. Returns what this thread borrowed before: a call inside a callback of
- * another one puts that back. */
+/* This thread borrows arrays: until the next call, kspec_read() and kspec_read_labels() read such an array
+ * from memory if an input's pointer is the array's name. A file of the same name is another input. The caller
+ * owns the lists and the data. They must stay valid until the next call, which may give no list (NULL), and
+ * until the data sets that use them are freed. Returns the arrays that this thread borrowed before; a call
+ * inside a callback of another call restores those. */
 KSPEC_API kspec_borrowed kspec_borrow(const kspec_borrowed *now);
 
 /* ------------------------------------------------------- writing files */
 
 /*
  * Writes a row-major array of 2 or 3 axes band by band: .npy, .csv or .json by the suffix of `path` ("-" is
- * standard output, as npy); .csv takes 2 axes only. The data go to a temporary file beside `path`, which
- * kspec_write_close() flushes and renames; until then, and after a failure, `path` is untouched. A symbolic
- * link is followed. A file that is replaced keeps its mode and, where we may give it away, its owner. A
- * temporary file whose process was killed is removed by the next one that writes to its directory. shape[0] *
- * ... * shape[ndim-1] values must be written before close. Abort with kspec_write_abort().
+ * standard output, as npy); .csv takes 2 axes only. The data go to a temporary file in the directory of
+ * `path`, which kspec_write_close() flushes and renames; until then, and after a failure, `path` is
+ * unchanged. A symbolic link is followed. A replaced file keeps its mode and, if permitted, its owner. If a
+ * process is killed, the next one that writes to the directory removes its temporary file. shape[0] * ... *
+ * shape[ndim-1] values must be written before close. Abort with kspec_write_abort().
  *
- * Numbers in text have as many digits as give back the same double; .json has null for NaN and infinity. A
- * path that exists and is not a regular file (a pipe, /dev/null) is written directly, as npy where it has no
- * suffix. After a failure every call returns the same error. Close and abort free the writer, whatever close
- * returns; both take NULL. At most 16 files can be written at once.
+ * Numbers in text have as many digits as needed to read back the same double; .json has null for NaN and
+ * infinity. An existing path that is not a regular file (a pipe, /dev/null) is written directly, as npy if it
+ * has no suffix. After a failure every call returns the same error. Close and abort always free the writer;
+ * both take NULL. At most 16 files can be written at once.
  */
 typedef struct kspec_writer kspec_writer;
 KSPEC_API kspec_status kspec_write_open(const char *path, int ndim, const size_t *shape, kspec_writer **out,
@@ -149,12 +150,13 @@ KSPEC_API kspec_status kspec_write_values(kspec_writer *w, const double *values,
 KSPEC_API kspec_status kspec_write_close(kspec_writer *w, kspec_error *err);
 KSPEC_API void kspec_write_abort(kspec_writer *w);
 
-/* Writes a whole text file the same way: `path` holds all of it, or is untouched. "-" is standard output,
+/* Writes a whole text file the same way: `path` gets all of it, or stays unchanged. "-" is standard output,
  * written past stdio. */
 KSPEC_API kspec_status kspec_write_text(const char *path, const char *text, size_t length, kspec_error *err);
 
-/* Can `path` be written? For ndim 0 by kspec_write_text(), else as an array of so many axes. Fails now as
- * those would after the work, and leaves nothing behind. A pipe or a device is not opened. */
+/* Can `path` be written? For ndim 0 by kspec_write_text(), otherwise as an array of `ndim` axes. Fails now in
+ * the cases in which those calls would fail after the work, and leaves no file behind. It does not open a
+ * pipe or a device. */
 KSPEC_API kspec_status kspec_write_check(const char *path, int ndim, kspec_error *err);
 
 /* Async-signal-safe: removes the temporary files of all writers not yet closed; for a signal handler that is
@@ -163,8 +165,8 @@ KSPEC_API void kspec_write_discard_all(void);
 
 /* ------------------------------------------------------- processes */
 
-/* What every rank reports between calls or at the end: KSPEC_OK where all report KSPEC_OK. Otherwise all get
- * the failure of the lowest rank that has one, also those that are inside a call meanwhile. `err` carries
+/* Exchanges the status of all ranks between calls or at the end: KSPEC_OK if all report KSPEC_OK. Otherwise
+ * all get the failure of the lowest failed rank, including ranks inside a call at that time. `err` carries
  * this rank's message in, and the common one out. */
 KSPEC_API kspec_status kspec_team_agree(kspec_team *team, kspec_status mine, kspec_error *err);
 

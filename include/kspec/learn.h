@@ -10,7 +10,7 @@ KSPEC_BEGIN_DECLS
 
 /* How pixels are scaled before they enter the network. */
 typedef enum {
-    KSPEC_PIXELS_UNIT = 0, /* less the mean training image, then scaled to mean |x|^2 = 1 in training */
+    KSPEC_PIXELS_UNIT = 0, /* minus the mean training image, then scaled to mean |x|^2 = 1 in training */
     KSPEC_PIXELS_255       /* divided by 255 */
 } kspec_pixels;
 
@@ -26,12 +26,12 @@ typedef struct {
 } kspec_learn_data_opts;
 
 /*
- * Takes images and labels. An image is a row; its label, the row of a single column, is a class: 0, 1, 2, ...
- * test_labels may be NULL. Test images are shifted and scaled as the training images are. The images are
- * copied, in single precision; the probe, in double.
+ * Copies images and labels. An image is a row; its label, the row of a single column, is a class: 0, 1, 2,
+ * ... test_labels may be NULL. Test images are shifted and scaled like the training images. The copy of the
+ * images has single precision, the copy of the probe double.
  *
- * KSPEC_E_DATA: a pixel is not finite or beyond single precision, a label is not a class, or the training
- * images are all the same (KSPEC_PIXELS_UNIT).
+ * KSPEC_E_DATA: a pixel is not finite or beyond single precision, a label is not a class, or all training
+ * images are equal (KSPEC_PIXELS_UNIT).
  */
 typedef struct kspec_learn_data kspec_learn_data;
 KSPEC_API kspec_status kspec_learn_open(const kspec_matrix *images, const kspec_matrix *labels,
@@ -40,7 +40,7 @@ KSPEC_API kspec_status kspec_learn_open(const kspec_matrix *images, const kspec_
                                         kspec_error *err);
 KSPEC_API void kspec_learn_close(kspec_learn_data *data);
 
-/* The data as they are used. */
+/* The sizes of the data in use. */
 typedef struct {
     size_t train_count, test_count, pixels, classes, probe;
     double pixel_factor; /* the factor by which pixels were multiplied */
@@ -58,19 +58,19 @@ typedef struct {
     double rate, rate_power, hidden_power, output_power;
 } kspec_learn_scaling;
 
-/* Checkpoint callbacks. Each may be NULL. No two are called at a time, but not always from the same thread. A
- * status other than KSPEC_OK ends kspec_learn() with that status and message. */
+/* Checkpoint callbacks. Each may be NULL. The library calls one at a time, but not always from the same
+ * thread. A status other than KSPEC_OK ends kspec_learn() with that status and message. */
 typedef struct {
     void *ctx;
-    /* Takes Phi of a run at an epoch: probe x width, normalised; valid during the call. */
+    /* Receives Phi of a run at an epoch: probe x width, normalised; valid during the call. */
     kspec_status (*activations)(void *ctx, size_t width, uint64_t seed, size_t epoch, const kspec_matrix *phi,
                                 kspec_error *err);
-    /* Stores the checkpoint of a run in place of its last one: all bytes, or the old ones stay. */
+    /* Replaces the stored checkpoint of a run: write all bytes, or keep the old ones. */
     kspec_status (*save)(void *ctx, size_t width, uint64_t seed, const void *bytes, size_t count,
                          kspec_error *err);
-    /* Gives the stored checkpoint back. The first call has bytes NULL and sets *count, 0 where none is
-     * stored. The second, which follows at once, fills bytes[0 ... *count-1]: with the same checkpoint, even
-     * if another process has replaced it meanwhile. */
+    /* Returns the stored checkpoint. The first call has bytes NULL and sets *count, 0 if none is stored. The
+     * second follows at once and fills bytes[0 ... *count-1] with the same checkpoint, even if another
+     * process has replaced it meanwhile. */
     kspec_status (*load)(void *ctx, size_t width, uint64_t seed, void *bytes, size_t *count,
                          kspec_error *err);
 } kspec_learn_store;
@@ -79,14 +79,14 @@ typedef struct {
     size_t size;
     size_t seeds; /* Networks of each width. Their seeds are seed, seed+1, ... Default 1. */
     uint64_t seed;
-    /* Passes through the training images. 0, the default, measures the initialisation alone. */
+    /* Passes through the training images. 0, the default, only measures the initialisation. */
     size_t epochs;
     size_t every; /* Measure at epochs 0, every, 2 every, ... and the last. Default 2. */
     size_t batch; /* Images in a mini-batch. Default 32, or all if fewer. */
     const kspec_learn_scaling *scaling; /* NULL: the default */
     /* Q: also measure a random Q of the neurons, in networks that have as many. Default: no subsample. */
     size_t subsample;
-    int nmax;            /* Highest order. Default 4, or less where a side is shorter. */
+    int nmax;            /* Highest order. Default 4, or the length of the shorter side if less. */
     unsigned estimators; /* A set of kspec_estimator values. Default: naive and auto. */
     int permutations;    /* as in kspec_moments_opts */
     kspec_side side;
@@ -94,7 +94,7 @@ typedef struct {
     const kspec_learn_store *store; /* NULL: none */
     int threads;
     kspec_progress progress;
-    /* Shares the runs out among processes, each with a store of its own; NULL: this one alone. */
+    /* Divides the runs among processes, each with a separate store; NULL: this process only. */
     kspec_team *team;
 } kspec_learn_opts;
 
@@ -102,17 +102,17 @@ typedef struct {
 typedef struct {
     size_t count; /* by estimator, then by order */
     kspec_estimate **estimates;
-    /* The standard error of m(n)/m(1)^n, what a normalised Phi estimates; NaN where std_error is */
+    /* The standard error of m(n)/m(1)^n, the estimate from a normalised Phi; NaN if std_error is NaN */
     double *ratio_error;
 } kspec_learn_moments;
 
 typedef struct {
     size_t epoch;
     double loss;                  /* sum of squared errors over the classes, mean over the training images */
-    double accuracy;              /* the share of training images whose class has the largest output */
-    double test_accuracy;         /* the same of all test images; NaN without labels */
+    double accuracy;              /* the fraction of training images whose class has the largest output */
+    double test_accuracy;         /* the same for all test images; NaN without labels */
     kspec_learn_moments *moments; /* from all neurons */
-    kspec_learn_moments *subsample; /* from the subsample; NULL where there is none */
+    kspec_learn_moments *subsample; /* from the subsample; NULL without one */
 } kspec_learn_epoch;
 
 typedef struct {
@@ -120,7 +120,7 @@ typedef struct {
     uint64_t seed;
     size_t epoch_count;
     kspec_learn_epoch **epochs;
-    size_t resumed; /* the epoch of the checkpoint from which it went on; 0 without one */
+    size_t resumed; /* the epoch of the checkpoint that the run continued; 0 without one */
     /* Seconds of training and of measurement (activations, estimates, loss, accuracy) in this call. */
     double train_seconds, measure_seconds;
     /* Multiply-adds of training per second of the thread's processor time; 0 without training. */
@@ -137,14 +137,14 @@ typedef struct {
 
 /*
  * Trains one-hidden-layer ReLU networks, y_j = sum_i a_ji max(x.w_i, 0), of each of `width_count` different
- * widths N, on one-hot classes with squared loss and Adam (0.9, 0.999, 1e-8), and estimates the moments of
- * the kernel behind their hidden layer as it changes. Every epoch goes through the training images once, in
- * an order of its own. Networks run side by side, the widest first, each on one thread: on one machine a seed
- * gives the same bits at any number of threads. Training is in single precision, loss and moments in double.
+ * widths N, on one-hot classes with squared loss and Adam (0.9, 0.999, 1e-8). As the hidden layer changes,
+ * the call estimates the moments of the kernel behind it. Every epoch goes through the training images once,
+ * in a new random order. Networks run in parallel, the widest first, each on one thread: on one machine a
+ * seed gives the same bits at any number of threads. Training has single precision, loss and moments double.
  *
- * With a store, a run is saved whenever it has been measured, and a run found there goes on from that point
- * to the same bits as without interruption. A checkpoint that is damaged, or of other data or options (epochs
- * excepted), is KSPEC_E_IO and stays as it is.
+ * With a store, the call saves a run after each measurement, and continues a stored run from that point, with
+ * the same bits as without interruption. A checkpoint that is damaged, or has other data or options (except
+ * epochs), is KSPEC_E_IO and stays unchanged.
  *
  * Memory beyond the data: for each thread 12 bytes a weight, the activations, and the needs of
  * kspec_moments(). A loss that is not finite, or a million times the first, is KSPEC_E_NUMERIC; the message

@@ -11,24 +11,24 @@ typedef struct {
     size_t size;
     kspec_kernel kernel;
     double sigma; /* the bandwidth, above 0; default 1 */
-    /* 1: sigma is the median distance of two rows (see kspec_norm_opts); a copy of x is made. */
+    /* 1: sigma is the median distance of two rows (see kspec_norm_opts); the call then copies x. */
     int median_sigma;
     /* q, the number of random features, at most 1,000,000; default 256. kspec_gram() ignores it. */
     size_t features;
     uint64_t seed;
     int threads;
     kspec_progress progress;
-    double gamma; /* another way to say sigma, which must be 0 then: see kspec_kernel */
+    double gamma; /* an alternative to sigma, which must be 0 then: see kspec_kernel */
     double nu;    /* the smoothness of KSPEC_KERNEL_MATERN, above 0 and at most 100,000; default 1.5 */
     kspec_frequencies frequencies; /* of kspec_features() */
 } kspec_kernel_opts;
 
 /*
  * Random Fourier features: Z (n x q, row-major, written to out) with Z_ij = sqrt(2/q) cos(w_j.x_i + b_j), b_j
- * uniform on (0, 2 pi). Z Z^T estimates the Gram matrix K of the n rows of x without bias. Feature j is the
- * same whatever q is; for a given sigma a row's features do not depend on the other rows of x.
- * Entries of x beyond 1e12 sigma are KSPEC_E_ARG. Time n q p multiply-adds and n q cosines; memory p q
- * doubles and 128 rows of x per thread.
+ * uniform on (0, 2 pi). Z Z^T estimates the Gram matrix K of the n rows of x without bias. Feature j does not
+ * depend on q; for a given sigma a row's features do not depend on the other rows of x. Entries of x beyond
+ * 1e12 sigma are KSPEC_E_ARG. Time n q p multiply-adds and n q cosines; memory p q doubles and 128 rows of x
+ * per thread.
  */
 KSPEC_API kspec_status kspec_features(const kspec_matrix *x, const kspec_kernel_opts *opts, double *out,
                                       kspec_error *err);
@@ -40,20 +40,20 @@ KSPEC_API kspec_status kspec_gram(const kspec_matrix *x, const kspec_kernel_opts
 
 /* ------------------------------------------------------------------------------------------- the norm */
 
-/* How the norm is estimated; a set of bits. */
+/* The methods that estimate the norm; a set of bits. */
 typedef enum {
     KSPEC_NORM_METHOD_DEFAULT = 0,      /* LANCZOS */
     KSPEC_NORM_METHOD_EIGEN = 1 << 0,   /* LAPACK on the whole n x n matrix: time n^3, n <= 32,000 */
     KSPEC_NORM_METHOD_POWER = 1 << 1,   /* power iteration on K: time n^2 per update */
     KSPEC_NORM_METHOD_LANCZOS = 1 << 2, /* Lanczos iteration on K: far fewer products than power */
-    /* power iteration on Z: sigma_1(Z)^2, time n q per update. It may be much too large: see kspec_norm() */
+    /* power iteration on Z: sigma_1(Z)^2, time n q per update. May be far too large: see kspec_norm() */
     KSPEC_NORM_METHOD_RFF_POWER = 1 << 3,
     KSPEC_NORM_METHOD_NYSTROM = 1 << 4,     /* (n/r) |K_r| of r sampled rows, by Lanczos iteration */
     KSPEC_NORM_METHOD_RFF_NYSTROM = 1 << 5, /* (n/r) sigma_1(Z_r)^2 of r sampled rows */
     /* from unbiased moments of Z, with an interval: time n q^2, q <= 4096 */
     KSPEC_NORM_METHOD_RFF_DEBIASED = 1 << 6,
-    /* LANCZOS where it takes a few seconds of one core; RFF_DEBIASED where LANCZOS is left out, or takes
-     * longer. A note among the doubts names the one that is left out. Of a Gram matrix: LANCZOS. */
+    /* LANCZOS if it takes a few seconds of one core, RFF_DEBIASED if LANCZOS is left out or takes longer. A
+     * note among the doubts names the method left out. For a Gram matrix: LANCZOS. */
     KSPEC_NORM_METHOD_AUTO = 1 << 7
 } kspec_norm_method;
 
@@ -64,13 +64,13 @@ typedef struct {
     size_t size;
     unsigned methods; /* a set of kspec_norm_method; default LANCZOS */
     kspec_kernel kernel;
-    /* The bandwidth, above 0; default 1. gamma is another way to say it (kspec_kernel): give one. */
+    /* The bandwidth, above 0; default 1. Give either sigma or gamma (kspec_kernel). */
     double sigma, gamma;
     /* 1: sigma is the median distance of two rows instead (L1 for the Laplace kernel), over all pairs of at
      * most 2048 rows that the seed draws. sigma and gamma must be 0 then. */
     int median_sigma;
     kspec_scaling scaling;
-    /* 1: the matrix given is K itself: finite, symmetric, positive semidefinite. For EIGEN, POWER, LANCZOS
+    /* 1: the given matrix is K itself: finite, symmetric, positive semidefinite. For EIGEN, POWER, LANCZOS
      * and NYSTROM; kernel, sigma, gamma, median_sigma and scaling must be 0 then. */
     int gram;
     /* q, the number of random features, at most 1,000,000; default 256; with `tolerance`, the first. */
@@ -81,34 +81,34 @@ typedef struct {
     /* An iteration ends when its estimated relative error is below this, between 0 and 1; default 1e-10. */
     double stop;
     int repeats; /* draws of features and samples to average over, at most 1,000,000; default 1 */
-    /* Doubles q, up to 4096, until RFF_DEBIASED's interval is narrower than this part of its value. */
+    /* Doubles q, up to 4096, until RFF_DEBIASED's interval is narrower than this fraction of its value. */
     double tolerance;
-    /* Bytes: K and Z are held if they fit in, else made again for each product; default 1 GiB. */
+    /* Bytes: K and Z are stored if they fit, otherwise computed again for each product; default 1 GiB. */
     size_t memory;
     uint64_t seed;
     int threads;
     kspec_progress progress;
-    /* Shares the work out among processes, each with its part of K and Z; NULL: this one alone. */
+    /* Divides the work among processes, each with its part of K and Z; NULL: this process only. */
     kspec_team *team;
-    /* A GPU makes the products with K of POWER, LANCZOS and NYSTROM, tile by tile, where K is not given, and
-     * the features, products and moments of the RFF methods. EIGEN is the processor's. */
+    /* A GPU computes the products with K for POWER, LANCZOS and NYSTROM, tile by tile, if K is not given, and
+     * the features, products and moments of the RFF methods. EIGEN always runs on the CPU. */
     kspec_device device;
-    /* Where x is; from a GPU it is copied to the host, where it is scaled and centred. */
+    /* Where x is. The call copies x from a GPU to the host, where it scales and centres it. */
     kspec_memory data_memory;
     double nu; /* the smoothness of KSPEC_KERNEL_MATERN, above 0 and at most 100,000; default 1.5 */
     /* ORTHOGONAL is for RFF_POWER and RFF_NYSTROM: RFF_DEBIASED needs independent features. */
     kspec_frequencies frequencies;
-    /* Chooses q for this relative error of RFF_POWER, above 0 and below 1: `features` is then that of the
+    /* Chooses q for this relative error of RFF_POWER, above 0 and below 1: `features` is then the q of the
      * first pilot run. See kspec_norm(). */
     double error;
 } kspec_norm_opts;
 
-/* One draw of features and samples. The interval is that of RFF_DEBIASED, else NaN. */
+/* One draw of features and samples. RFF_DEBIASED has an interval, the others NaN. */
 typedef struct {
     double value, ci_low, ci_high;
 } kspec_norm_draw;
 
-/* What one method found. */
+/* The result of one method. */
 typedef struct {
     kspec_norm_method method;
     double value; /* the estimate of |K|: the mean over the draws */
@@ -118,59 +118,59 @@ typedef struct {
     double seconds; /* seconds of one draw, on average */
     /* Updates (power) or products (Lanczos) of one draw, on average; 0 for the other methods. */
     double iterations;
-    double residual; /* |K v - value v| / value of the vector v that was found; NaN for RFF_DEBIASED */
-    /* RFF_POWER, RFF_NYSTROM: with a probability of 95% sigma_1(Z)^2 is within this of |K|, of (n/r) |K_r|
+    double residual; /* |K v - value v| / value for the vector v found; NaN for RFF_DEBIASED */
+    /* RFF_POWER, RFF_NYSTROM: with a probability of 95% sigma_1(Z)^2 is within this of |K|, or of (n/r) |K_r|
      * for RFF_NYSTROM (Theorem 2.1). POWER: |K| is above the value by less, over random starts (Theorem 2.5).
-     * NaN where it exceeds n, which says nothing, and for the other methods. */
+     * NaN if it exceeds n, where it is useless, and for the other methods. */
     double bound;
-    /* 1 for POWER and, with independent frequencies, RFF_POWER and RFF_NYSTROM, even where `bound` is NaN */
+    /* 1 for POWER and, with independent frequencies, RFF_POWER and RFF_NYSTROM, even if `bound` is NaN */
     int has_bound;
     /* RFF_POWER, RFF_NYSTROM, q <= 1024: the debiased estimate by low orders from the same Z; else NaN. */
     double debiased;
-    int order; /* RFF_DEBIASED: the order k at which the value was read (of the first draw); else 0 */
-    size_t features, sample; /* q and r; 0 where they play no part */
+    int order;               /* RFF_DEBIASED: the order k that gave the value (of the first draw); else 0 */
+    size_t features, sample; /* q and r; 0 if the method does not use them */
     size_t draw_count;
     kspec_norm_draw **draws;
-    /* RFF_DEBIASED: 1 where its features are q/2 cosines and the sines of the same frequencies, which have
-     * the smaller variance where sigma is at least half the median distance of two rows (of at most 256); 0:
-     * q cosines with random phases. */
+    /* RFF_DEBIASED: 1 if its features are q/2 cosines and the sines of the same frequencies, which have a
+     * smaller variance if sigma is at least half the median distance of two rows (of at most 256); 0: q
+     * cosines with random phases. */
     int paired;
 } kspec_norm_entry;
 
 typedef struct {
     size_t n, p;             /* rows and columns of x */
     double sigma, gamma;     /* in use; NaN for a Gram matrix that was given */
-    size_t constant_columns; /* how many columns were constant, and set to 0 by the scaling */
+    size_t constant_columns; /* number of constant columns, which the scaling set to 0 */
     size_t count;            /* one entry per method, in the order of kspec_norm_method */
     kspec_norm_entry **entries;
     double seconds;
-    kspec_device_used device; /* where products with K and features were made */
-    size_t doubt_count;       /* see kspec/doubt.h; of an entry, `where` is the name of its method */
+    kspec_device_used device; /* where the products with K and the features were computed */
+    size_t doubt_count;       /* see kspec/doubt.h; for an entry, `where` is the name of its method */
     kspec_doubt **doubts;
     double nu; /* of the Matern kernel, else NaN */
-    /* The relative error that is expected of RFF_POWER at the q chosen for opts.error; else NaN. */
+    /* The expected relative error of RFF_POWER at the q chosen for opts.error; else NaN. */
     double expected_error;
 } kspec_norm_result;
 
 /*
  * The spectral norm |K|, the largest eigenvalue, of the Gram matrix K_ij = k(x_i, x_j) of the rows of x.
  *
- * K is held where it fits into `memory`; otherwise its tiles are made again from the rows of x for each
- * product. A product takes about n^2/2 exponentials and n^2 p/2 multiply-adds. Memory beside K and Z: 32 n
- * doubles, up to 97 n more for the basis of Lanczos, and a copy of x.
+ * K is stored if it fits into `memory`; otherwise each product computes its tiles again from the rows of x,
+ * with about n^2/2 exponentials and n^2 p/2 multiply-adds. Additional memory: 32 n doubles, up to 97 n more
+ * for the basis of Lanczos, and a copy of x.
  *
  * Random features (RFF). Z Z^T has rank q and a trace near n, so that sigma_1(Z)^2 is at least about n/q,
- * however small |K| is: it overestimates unless |K| is large beside n/q. The doubts say so, and so does
- * RFF_DEBIASED, which estimates m(k) = tr (K/n)^k without bias from Z and uses n m(k)/m(k-1) <= |K| <= n
- * m(k)^(1/k): the value is the upper end at the highest order k <= 16 up to which every m(k) has a standard
- * error below half of itself, the interval goes from the lower limit of the one to the upper limit of the
- * other, within [1, n] (docs/explanation/norm.md).
+ * however small |K| is: it overestimates |K| unless |K| is large compared with n/q. The doubts report this,
+ * and RFF_DEBIASED shows it. RFF_DEBIASED estimates m(k) = tr (K/n)^k without bias from Z and uses n
+ * m(k)/m(k-1) <= |K| <= n m(k)^(1/k). The value is the upper end at the highest order k <= 16 up to which
+ * every m(k) has a standard error below half of m(k). The interval goes from the lower limit of the lower end
+ * to the upper limit of the upper end, within [1, n] (docs/explanation/norm.md).
  *
  * The rows must be finite (else KSPEC_E_DATA) and within 1e150 sigma of their mean, or 1e12 for the RFF
  * methods (else KSPEC_E_ARG). Errors of K's entries are a few 1e-16, times h = max |x_i - mean|^2/(2 sigma^2)
- * where the kernel is Gaussian and h below 1e4. A Gram matrix that is given must be symmetric to 1e-10 of its
- * largest entry, with no negative diagonal entry, |K_ij|^2 <= K_ii K_jj, and no negative eigenvalue beyond
- * 1e-3 of the norm among those that Lanczos iteration finds; otherwise KSPEC_E_DATA.
+ * if the kernel is Gaussian and h below 1e4. A given Gram matrix must be symmetric to 1e-10 of its largest
+ * entry, with no negative diagonal entry, |K_ij|^2 <= K_ii K_jj, and no negative eigenvalue beyond 1e-3 of
+ * the norm among those that Lanczos iteration finds; otherwise KSPEC_E_DATA.
  */
 KSPEC_API kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspec_norm_result **out,
                                   kspec_error *err);

@@ -12,8 +12,8 @@ KSPEC_BEGIN_DECLS
  * features are S = [cos(XW), sin(XW)] (n x 2N): random Fourier features of the Gaussian kernel
  * exp(-|x-x'|^2/2). A bandwidth sigma of the kernel divides X. Ridge regression minimises |y - S b|^2/n +
  * lambda |b|^2; its errors are the mean squares of y - S b on the training rows and on test rows. They depend
- * on W, but hardly so where n, p and N are all large, and then X, y and the test set predict them (Liao,
- * Couillet and Mahoney):
+ * on W, but hardly so if n, p and N are all large; then X, y and the test set predict them (Liao, Couillet
+ * and Mahoney):
  *
  *     Q = ((N/n) (K_cos/(1+delta_cos) + K_sin/(1+delta_sin)) + lambda I)^-1,   delta_a = tr(K_a Q)/n.
  *
@@ -22,9 +22,9 @@ KSPEC_BEGIN_DECLS
  */
 
 /*
- * Other features are S = f(XW), n x N, for a function f whose kernel K = E f(Xw) f(Xw)^T is known in closed
- * form. Then one delta remains, Q = ((N/n) K/(1+delta) + lambda I)^-1 with delta = tr(K Q)/n, and N stands
- * for 2N above. Sigma divides X here, too.
+ * Other features are S = f(XW), n x N, for a function f with a kernel K = E f(Xw) f(Xw)^T in closed form.
+ * Then there is one delta, Q = ((N/n) K/(1+delta) + lambda I)^-1 with delta = tr(K Q)/n, and N replaces 2N
+ * above. Sigma also divides X.
  */
 typedef enum {
     KSPEC_RIDGE_ACTIVATION_FOURIER = 0, /* cos(t) and sin(t): two columns for each w */
@@ -50,7 +50,7 @@ typedef struct {
     int center; /* 1: subtract the mean row of the training and test rows taken together */
     /* 1: then divide all rows by the root mean square of their lengths, so that the mean of |x|^2 is 1. */
     int unit_length;
-    /* Without test rows: they are the training rows plus noise of this standard deviation; default none. */
+    /* Without test rows: use the training rows plus noise of this standard deviation; default none. */
     double test_noise;
     double sigma; /* the bandwidth, above 0; default 1 */
     /* 1: sigma is the median distance of two training rows instead, over all pairs of at most 2048 rows that
@@ -60,40 +60,41 @@ typedef struct {
     /* Relative, of delta, between 0 and 1; default 1e-12. Rounding may not allow it: see delta_error. */
     double tolerance;
     int max_iterations; /* steps per point; default 200 (Newton) or 100,000 (fixed point) */
-    uint64_t seed;      /* of the draws of W, of the test noise, and of the rows for the median */
+    uint64_t seed;      /* for the draws of W, the test noise, and the rows for the median */
     int threads;
     kspec_progress progress;
-    /* Shares the work of every call with the handle out among processes; NULL: this one alone. */
+    /* Divides the work of every call with the handle among processes; NULL: this process only. */
     kspec_team *team;
-    /* A GPU makes the resolvents and errors of predictions and searches. Each call copies the handle's
-     * matrices to it and holds four of n x n and four of n_test x n. Of several processes each computes all
-     * of it. Measured errors are the processor's. */
+    /* A GPU computes the resolvents and errors of predictions and searches. Each call copies the handle's
+     * matrices to it and needs memory for four matrices of n x n and four of n_test x n. In a team each
+     * process computes all of this. The CPU computes measured errors. */
     kspec_device device;
-    kspec_ridge_activation activation; /* all but Fourier's are computed on the processor */
+    kspec_ridge_activation activation; /* the CPU computes all but Fourier's */
     double slope;                      /* of KSPEC_RIDGE_ACTIVATION_LEAKY; default 0.1 */
-    /* 1: columns of X to mean 0 and standard deviation 1 of the training rows; constant ones become 0. */
+    /* 1: scale columns of X to mean 0 and standard deviation 1 of the training rows; a constant one becomes
+     * 0. */
     int standardize;
     int center_target; /* 1: subtract from each column of y its mean over the training rows */
-    /* Without test rows: this share of the rows, between 0 and 1, which the seed draws, is the test set. */
+    /* Without test rows: this fraction of the rows, between 0 and 1, drawn by the seed, is the test set. */
     double test_fraction;
-    size_t most_rows; /* of more training or test rows, so many that the seed draws; 0: all */
-    /* So many draws of W (8 tell enough) check every prediction, and searches what they found: see
-     * kspec_ridge_point.measured; 0: none. The theory is that of large n, p and N. At n = 200 it was up to
-     * 38% off at lambda = 1e-4, and within 3% where lambda is above a tenth of N/n. */
+    size_t most_rows; /* the seed draws this number if there are more training or test rows; 0: all */
+    /* This number of draws of W (8 suffice) checks every prediction, and the results of searches: see
+     * kspec_ridge_point.measured; 0: none. The theory holds for large n, p and N. At n = 200 it was up to 38%
+     * off at lambda = 1e-4, and within 3% for lambda above a tenth of N/n. */
     size_t check_draws;
     /* The multiply-adds (kspec_ridge_cost) that all draws of a call may take; 0: 1e10, or as many as the
-     * predictions, whichever is more; INFINITY: no limit. The N with the smallest lambda n/N come first.
-     * Doubts name the prediction farthest from its draws, beyond 10%, and count points that none checked. */
+     * predictions, if that is more; INFINITY: no limit. The N with the smallest lambda n/N come first. Doubts
+     * name the prediction farthest from its draws, beyond 10%, and count the unchecked points. */
     double check_work;
-    /* 1: the regression has an intercept without a penalty: features and targets are taken relative to their
-     * means over the training rows, as scikit-learn's Ridge does. Lambda is above 0 then. */
+    /* 1: the regression has an intercept without a penalty, as scikit-learn's Ridge: the means over the
+     * training rows are subtracted from features and targets. Lambda is above 0 then. */
     int intercept;
-    /* 1: targets are classes, of which the largest of m columns, or the sign of a single one, is the one
-     * named. Points then have a test_error, unless a GPU makes them. */
+    /* 1: targets are classes. The largest of m columns, or the sign of a single one, names the class. Points
+     * then have a test_error, unless a GPU computes them. */
     int classify;
     /* Gaussian, or Matern: then each column of W is scaled by sqrt(2 nu/c), c ~ chi^2 with 2 nu degrees of
-     * freedom. For Fourier's features, phases and cos, on the processor. Takes 10 to 26 matrices of n x n,
-     * and a step 4 to 12 n^3 multiply-adds. */
+     * freedom. For Fourier's features, phases and cos, on the CPU. Takes 10 to 26 matrices of n x n, and a
+     * step 4 to 12 n^3 multiply-adds. */
     kspec_kernel kernel;
     double nu; /* of KSPEC_KERNEL_MATERN, above 0; default 1.5 */
 } kspec_ridge_opts;
@@ -101,8 +102,8 @@ typedef struct {
 /*
  * Prepares predictions for training rows x (n x p) and targets y (n x m: a regression for each column) and,
  * unless both are NULL, test rows (n_test x p) and targets (n_test x m). n and n_test are at most 100,000.
- * The data are copied. Holds 4 n x n and 3 n_test x n matrices, 3.6 GB at n = n_test = 8000; KSPEC_E_NOMEM
- * where that exceeds the free memory. One thread at a time may use a handle.
+ * The handle copies the data, and stores 4 n x n and 3 n_test x n matrices, 3.6 GB at n = n_test = 8000;
+ * KSPEC_E_NOMEM if that exceeds the free memory. One thread at a time may use a handle.
  */
 typedef struct kspec_ridge kspec_ridge;
 KSPEC_API kspec_status kspec_ridge_open(const kspec_matrix *x, const kspec_matrix *y,
@@ -115,7 +116,7 @@ KSPEC_API double kspec_ridge_sigma(const kspec_ridge *r);
 
 typedef enum {
     KSPEC_RIDGE_STATE_CONVERGED = 0,
-    KSPEC_RIDGE_STATE_AT_FLOOR,   /* as close as rounding allows; delta_error says how close */
+    KSPEC_RIDGE_STATE_AT_FLOOR,   /* as close as rounding allows; delta_error tells how close */
     KSPEC_RIDGE_STATE_UNFINISHED, /* max_iterations were not enough; the values belong to the last delta */
     KSPEC_RIDGE_STATE_DIVERGENT   /* lambda = 0 and 2N = n: there is no limit, and all values are NaN */
 } kspec_ridge_state;
@@ -123,7 +124,7 @@ typedef enum {
 /* Measured errors, averaged over draws of W and the columns of y. */
 typedef struct {
     double lambda;
-    double train_mse, test_mse; /* mean squared errors; those of testing are NaN without a test set */
+    double train_mse, test_mse; /* mean squared errors; test_mse is NaN without a test set */
     double train_sd, test_sd;   /* their standard deviations over the draws; NaN for one draw */
     double test_error;          /* as in kspec_ridge_point */
 } kspec_ridge_measured;
@@ -132,8 +133,8 @@ typedef struct {
 typedef struct {
     size_t N; /* the features are N pairs of a cosine and a sine: 2N columns */
     double lambda;
-    /* Infinite for lambda = 0, 2N < n. Of other features than Fourier's delta is delta_cos, the other NaN. Of
-     * a Matern kernel each is the mean over the scale of a frequency. */
+    /* Infinite for lambda = 0, 2N < n. For features other than Fourier's, delta is delta_cos, and delta_sin
+     * is NaN. For a Matern kernel each is the mean over the scale of a frequency. */
     double delta_cos, delta_sin;
     double theta_cos, theta_sin; /* lambda delta, or its limit for lambda = 0 */
     double train_mse, test_mse;  /* mean squared errors, averaged over the columns of y */
@@ -145,22 +146,21 @@ typedef struct {
     double delta_error;
     kspec_ridge_state state;
     double *train_columns, *test_columns; /* the errors of each column of y, m each */
-    /* 1 - mse / variance of the column in that set, averaged over columns; NaN where one is constant */
+    /* 1 - mse / variance of the column in that set, averaged over columns; NaN if a column is constant */
     double train_r2, test_r2;
-    const kspec_ridge_measured
-        *measured;     /* by check_draws; the same draws for every lambda of an N; or NULL */
-    double test_error; /* the share of test rows whose class is wrong, by opts.classify; else NaN */
+    const kspec_ridge_measured *measured; /* by check_draws, the same for every lambda of an N; or NULL */
+    double test_error; /* the fraction of test rows with a wrong class, by opts.classify; else NaN */
 } kspec_ridge_point;
 
 typedef struct {
     size_t count;
     kspec_ridge_point **points;
     size_t targets; /* m, the number of columns of y */
-    /* Of a search: 1 where the best value is the lowest or the highest that it was allowed. */
+    /* After a search: 1 if the best value is the lowest or the highest allowed one. */
     int at_low, at_high;
     double seconds;
-    kspec_device_used device; /* where it was computed */
-    size_t doubt_count;       /* see kspec/doubt.h; of a point, `where` is its N and lambda */
+    kspec_device_used device; /* where the call computed */
+    size_t doubt_count;       /* see kspec/doubt.h; for a point, `where` is its N and lambda */
     kspec_doubt **doubts;
     size_t rows, test_rows; /* in use, after test_fraction and most_rows */
     /* the mean squared errors of the regression that predicts the mean of the training targets */
@@ -172,17 +172,17 @@ KSPEC_API void kspec_ridge_free(kspec_ridge_result *result);
 
 /*
  * Predicts for each of `paths` numbers N of feature pairs (at most 10^9) and of `count` values of lambda, 0
- * or 1e-100 to 1e100, in any order: the points of N[0] in the order of lambda, then those of N[1] ... A step
- * takes about 3/2 n^3 multiply-adds, the errors on test rows 3/2 n^2 n_test more for each point. A team
- * shares out the paths where there are enough of them and there is no checkpoint, else the work of each
- * point. KSPEC_E_NUMERIC: lambda = 0 where rows repeat, or nearly so, and the limit does not exist.
+ * or 1e-100 to 1e100, in any order: the points of N[0] in the order of lambda, then the points of N[1] ... A
+ * step takes about 3/2 n^3 multiply-adds, the errors on test rows 3/2 n^2 n_test more for each point. A team
+ * divides the paths among its ranks if there are enough paths and no checkpoint, otherwise the work of each
+ * point. KSPEC_E_NUMERIC: lambda = 0, and (nearly) repeated rows, so that the limit does not exist.
  */
 KSPEC_API kspec_status kspec_ridge_predict(kspec_ridge *r, const size_t *N, size_t paths,
                                            const double *lambda, size_t count, kspec_ridge_result **out,
                                            kspec_error *err);
 
 /* The lambda in [low, high] (1e-100 <= low < high <= 1e100) with the least predicted test error for N feature
- * pairs: one point. By four values per decade, then parabolas around the best. */
+ * pairs: one point. Tries four values per decade, then parabolas around the best. */
 KSPEC_API kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t N, double low, double high,
                                                kspec_ridge_result **out, kspec_error *err);
 
@@ -191,7 +191,7 @@ KSPEC_API kspec_status kspec_ridge_best_lambda(kspec_ridge *r, size_t N, double 
 KSPEC_API double kspec_ridge_cost(const kspec_ridge *r, size_t N);
 
 /* The N with the least predicted test error for lambda, among those that cost no more than `cost_limit`
- * multiply-adds: one point. By sixteen numbers per factor of 10, then halving the gaps around the best. */
+ * multiply-adds: one point. Tries sixteen numbers per factor of 10, then halves the gaps around the best. */
 KSPEC_API kspec_status kspec_ridge_best_features(kspec_ridge *r, double lambda, double cost_limit,
                                                  kspec_ridge_result **out, kspec_error *err);
 
@@ -202,19 +202,18 @@ typedef struct {
     double ridgeless_test_mse; /* at the smallest lambda of the search, for the same N and sigma */
 } kspec_ridge_curve_point;
 
-/* The predicted errors along each choice that there is, with the best lambda at each point of `features` and
- * `sigmas`. */
+/* The predicted errors along each choice, with the best lambda at each point of `features` and `sigmas`. */
 typedef struct {
-    /* `recommended` has the fewest features whose error is within 2% of that of `best`. */
+    /* `recommended` has the fewest features with an error within 2% of the error of `best`. */
     kspec_ridge_curve_point *recommended, *best;
     size_t feature_count, lambda_count, sigma_count;
     kspec_ridge_curve_point **features; /* by N, at the recommended sigma */
     kspec_ridge_curve_point **lambdas;  /* by lambda, at the recommended N and sigma */
     kspec_ridge_curve_point **sigmas;   /* by sigma, at the recommended N */
-    /* The point of `features` where the ridgeless error peaks (double descent); NULL where it does not. */
+    /* The point of `features` where the ridgeless error peaks (double descent); NULL without a peak. */
     const kspec_ridge_curve_point *peak;
-    size_t rows, test_rows, splits; /* predictions are means over so many divisions of the rows */
-    double mean_test_mse;           /* of predicting the mean of the training targets */
+    size_t rows, test_rows, splits; /* predictions are means over `splits` divisions of the rows */
+    double mean_test_mse;           /* the error of predicting the mean of the training targets */
     double seconds;
     size_t doubt_count;
     kspec_doubt **doubts;
@@ -222,20 +221,20 @@ typedef struct {
 
 /*
  * Recommends a number of features up to `most` (0: four for each training row), a lambda, and a sigma of 0.3
- * to 3 times the median distance, whatever sigma the handle has, by the predicted test error. Where
- * test_fraction made the test set, predictions are means over up to five random divisions of the same rows,
- * while their eigendecompositions are cheap. One of these serves all N and lambda: for this search Fourier's
- * features share one delta, that of random phases.
+ * to 3 times the median distance, regardless of the handle's sigma, by the predicted test error. If
+ * test_fraction chose the test set, predictions are means over up to five random divisions of the same rows,
+ * while their eigendecompositions are cheap. One eigendecomposition serves all N and lambda: for this search
+ * Fourier's features share one delta, the delta of random phases.
  */
 KSPEC_API kspec_status kspec_ridge_recommend(kspec_ridge *r, size_t most, kspec_ridge_recommend_result **out,
                                              kspec_error *err);
 KSPEC_API void kspec_ridge_recommend_free(kspec_ridge_recommend_result *result);
 
-/* The eigenvalues of S S^T/n: their limiting density, Im tr Q(-x - i0)/(n pi), and those of one draw. */
+/* The eigenvalues of S S^T/n: their limiting density, Im tr Q(-x - i0)/(n pi), and those in one draw. */
 typedef struct {
     size_t count;        /* points x, increasing by equal factors, and the density there */
     double *x, *density; /* without the atom */
-    double atom;         /* the share of eigenvalues that are 0 because N < n: 1 - N/n */
+    double atom;         /* the fraction of eigenvalues that are 0 because N < n: 1 - N/n */
     size_t n;            /* eigenvalues of a draw of W, increasing */
     double *eigenvalues;
     double seconds;
@@ -251,7 +250,7 @@ typedef struct {
     size_t N;
     double lambda;
     double *predicted; /* with the Q of the predictions */
-    /* with (S S^T/n + lambda I)^-1: mean and standard deviation over draws of W; NaN without, or with one */
+    /* with (S S^T/n + lambda I)^-1: mean and standard deviation over draws of W; NaN for 0 draws, or for 1 */
     double *measured, *spread;
 } kspec_ridge_bilinear_point;
 
@@ -261,9 +260,9 @@ typedef struct {
     double seconds;
 } kspec_ridge_bilinear_result;
 
-/* Bilinear forms of the resolvent, which Q stands for (Theorem 1 of the paper): a and b hold vectors of one
- * entry for each training row as columns. Points as of kspec_ridge_predict(), lambda above 0. On the
- * processor. `draws` may be 0. */
+/* Bilinear forms of the resolvent, which Q approximates (Theorem 1 of the paper): the columns of a and b are
+ * vectors with one entry for each training row. Points as in kspec_ridge_predict(), lambda above 0. On the
+ * CPU. `draws` may be 0. */
 KSPEC_API kspec_status kspec_ridge_bilinear(kspec_ridge *r, const kspec_matrix *a, const kspec_matrix *b,
                                             const size_t *N, size_t paths, const double *lambda, size_t count,
                                             size_t draws, kspec_ridge_bilinear_result **out,
@@ -277,8 +276,8 @@ typedef struct {
 } kspec_ridge_empirical_result;
 
 /* Draws W `draws` times and solves the regression itself for each lambda, 0 or 1e-100 to 1e100 (0: the
- * solution of least norm). Column k of W of a draw is the same for every N. Draws run in parallel, as many at
- * a time as memory allows; each makes its Gram matrix, 2N x 2N or n x n, once for all values of lambda. */
+ * solution of least norm). Column k of W of a draw is the same for every N. Draws run in parallel, as many as
+ * memory allows; each computes its Gram matrix, 2N x 2N or n x n, once for all values of lambda. */
 KSPEC_API kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambda, size_t count,
                                              size_t draws, kspec_ridge_empirical_result **out,
                                              kspec_error *err);

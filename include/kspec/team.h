@@ -7,53 +7,53 @@
 KSPEC_BEGIN_DECLS
 
 /*
- * What reaches the other processes: a struct of functions, filled by kspec_mpi_open() or by the caller. The
- * library links no MPI. `ranks` processes are numbered rank = 0 ... ranks-1. Each function is called by all
- * of them, in the same order, from the thread that called the library; it returns 0, or another number where
- * the others cannot be reached any more. There is no reduction: sums are made by the library, in an order
- * that does not depend on the number of ranks.
+ * The communicator: a struct of functions that reach the other processes, filled by kspec_mpi_open() or by
+ * the caller. The library links no MPI. `ranks` processes have the numbers rank = 0 ... ranks-1. All of them
+ * call each function, in the same order, from the thread that called the library. It returns 0, or another
+ * number if the others cannot be reached any more. There is no reduction: the library computes sums itself,
+ * in an order that does not depend on the number of ranks.
  */
 typedef struct {
     size_t size; /* sizeof this struct */
     int rank, ranks;
-    int local_rank, local_ranks; /* which one of how many on this machine */
+    int local_rank, local_ranks; /* the number of this rank, and of ranks, on this machine */
     void *context;
-    /* `bytes` bytes of the rank `root` for all */
+    /* sends `bytes` bytes of the rank `root` to all */
     int (*broadcast)(void *context, int root, void *data, size_t bytes);
-    /* bytes[r] bytes of every rank r for all, one after the other by rank; `mine` is not in `all` */
+    /* sends bytes[r] bytes of every rank r to all, one after the other by rank; `mine` is not in `all` */
     int (*gather)(void *context, const void *mine, void *all, const size_t *bytes);
-    /* send[r] bytes to every rank r, one after the other in `from`; receive[r] from each, into `to` */
+    /* sends send[r] bytes to every rank r, one after the other in `from`; receive[r] from each, into `to` */
     int (*exchange)(void *context, const void *from, const size_t *send, void *to, const size_t *receive);
-    int (*barrier)(void *context);            /* until all have called it */
+    int (*barrier)(void *context);            /* returns when all have called it */
     void (*abort)(void *context, int status); /* ends all ranks at once */
 } kspec_comm;
 
 /*
- * The communicator of the launcher that started this process (mpirun of Open MPI or MPICH, srun), through the
- * plugin that belongs to it. *out is NULL, without a failure, where no launcher did, or one of a single
- * process. KSPEC_E_ARG where there are several and the plugin is not there. The environment variable
- * KSPEC_MPI (openmpi, mpich, none) names another. Once per process.
+ * The communicator of the launcher that started this process (mpirun of Open MPI or MPICH, srun), through its
+ * plugin. *out is NULL, without a failure, if no launcher started it, or one with a single process.
+ * KSPEC_E_ARG if there are several processes and the plugin is missing. The environment variable KSPEC_MPI
+ * (openmpi, mpich, none) overrides the choice. Once per process.
  */
 KSPEC_API kspec_status kspec_mpi_open(kspec_comm **out, kspec_error *err);
 KSPEC_API void kspec_mpi_close(kspec_comm *comm);
 
 /*
- * A team: `team` of a call's options shares its work out among the ranks. All ranks make the same calls with
- * the same inputs and options; all get the same result, with the same bits as one process alone, or the same
- * failure: that of the lowest rank that failed, which the message names. comm NULL: a team of one, for a
- * checkpoint. One call at a time uses a team. comm is borrowed. KSPEC_E_DATA where ranks run different
- * versions, instruction sets or BLAS kernels, which would not give the same bits.
+ * A team divides the work of a call among the ranks; pass it as `team` of the call's options. All ranks make
+ * the same calls with the same inputs and options. All get the same result, with the same bits as one process
+ * alone, or the same failure: the one of the lowest rank that failed, which the message names. comm NULL: a
+ * team of one, for a checkpoint. Only one call at a time may use a team. comm is borrowed. KSPEC_E_DATA if
+ * ranks run different versions, instruction sets or BLAS kernels, which would not give the same bits.
  */
 KSPEC_API kspec_status kspec_team_open(const kspec_comm *comm, kspec_team **out, kspec_error *err);
 KSPEC_API void kspec_team_close(kspec_team *team);
 
 /*
- * Stores what later calls compute in a directory, part by part; makes the directory where it does not exist.
- * After the processes were killed, the same calls with the same inputs, in the same order, continue, with
- * any number of ranks and threads, to the same bits. All ranks must see the same directory. `identity` is
- * what is computed, in lines "name value": a directory with another one, of another version of kspec or of
- * another instruction set is refused. Called again with the same directory, it says what the calls that
- * follow compute.
+ * Stores the results of later calls in a directory, part by part; creates the directory if it does not exist.
+ * After the processes were killed, the same calls with the same inputs, in the same order, continue to the
+ * same bits, with any number of ranks and threads. All ranks must see the same directory. `identity`
+ * describes the computation, in lines "name value": the call refuses a directory with a different one, of
+ * another version of kspec or of another instruction set. A further call with the same directory describes
+ * the calls that follow.
  */
 KSPEC_API kspec_status kspec_team_checkpoint(kspec_team *team, const char *directory, const char *identity,
                                              kspec_error *err);

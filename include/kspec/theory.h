@@ -7,13 +7,13 @@
 KSPEC_BEGIN_DECLS
 
 /*
- * Every spectrum also comes in logarithms: arrays named `logs` hold natural logarithms, which are right even
- * where the number itself is below the smallest double (and 0 then) or above the largest (and infinite). The
- * logarithm of an exact 0 is -infinity. An output array that is not wanted may be NULL.
+ * Every spectrum also comes in logarithms: arrays named `logs` hold natural logarithms, which are exact even
+ * if the number itself is below the smallest double (and 0 then) or above the largest (and infinite). The
+ * logarithm of an exact 0 is -infinity. Pass NULL for output arrays that you do not want.
  *
  * ---- The RBF kernel exp(-(x-x')^T S^-1 (x-x') / 2) under x ~ N(0, Sx) ----
  *
- * Its spectrum depends on the eigenvalues eta_1 ... eta_d > 0 of Sx S^-1 alone. With
+ * Its spectrum depends only on the eigenvalues eta_1 ... eta_d > 0 of Sx S^-1. With
  *
  *     phi_i = (1 + sqrt(1 + 4 eta_i)) / (2 eta_i):
  *     m(n) = prod_i 1 / ((eta_i phi_i)^n - phi_i^-n),
@@ -25,15 +25,15 @@ KSPEC_API kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, i
                                                 double *logs, kspec_error *err);
 
 /* The `count` largest eigenvalues, in decreasing order and repeated by multiplicity. Takes O(count log count)
- * time and O(count) memory, whatever the dimension. */
+ * time and O(count) memory, for every dimension. */
 KSPEC_API kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t dim, size_t count,
                                                     double *eigenvalues, double *logs, kspec_error *err);
 
 /*
- * The eigenfunctions of the `count` largest eigenvalues, in the same order, to values (points x count): of
- * equal eigenvalues, a basis of products. The points are rows in coordinates where x ~ N(0, I), so that the
- * kernel is exp(-sum eta_i (x_i - y_i)^2 / 2). Each has mean square 1 under x; the sum over k of
- * lambda_k f_k(x) f_k(y) tends to the kernel.
+ * Writes the eigenfunctions of the `count` largest eigenvalues, in the same order, to values (points x
+ * count); for equal eigenvalues, a basis of products. The points are rows in coordinates with x ~ N(0, I), in
+ * which the kernel is exp(-sum eta_i (x_i - y_i)^2 / 2). Each function has mean square 1 under x; the sum
+ * over k of lambda_k f_k(x) f_k(y) tends to the kernel.
  */
 KSPEC_API kspec_status kspec_theory_rbf_eigenfunctions(const double *eta, size_t dim,
                                                        const kspec_matrix *points, size_t count,
@@ -42,8 +42,8 @@ KSPEC_API kspec_status kspec_theory_rbf_eigenfunctions(const double *eta, size_t
 /*
  * The eigenvalues of Sx S^-1 (the generalised symmetric problem Sx v = eta S v) in decreasing order. S must
  * be symmetric positive definite and Sx symmetric positive semidefinite (else KSPEC_E_DATA); either may be
- * NULL, the identity, but not both. `eta` has room for as many values as a matrix has rows; *count says how
- * many are above zero, to rounding. The others may be left out.
+ * NULL, the identity, but not both. `eta` has room for as many values as a matrix has rows. *count is the
+ * number of values above zero, up to rounding; you may ignore the others.
  */
 KSPEC_API kspec_status kspec_theory_rbf_eta(const kspec_matrix *S, const kspec_matrix *Sx, double *eta,
                                             size_t *count, kspec_error *err);
@@ -51,8 +51,8 @@ KSPEC_API kspec_status kspec_theory_rbf_eta(const kspec_matrix *S, const kspec_m
 /*
  * ---- The linear kernel sum_l c_l x_l x'_l under standard normal x in R^d ----
  *
- * Its eigenvalues are c_1 ... c_d >= 0: m(n) = sum_l c_l^n. Give one eigenvalue (count = 1), which stands for
- * all d, or d of them.
+ * Its eigenvalues are c_1 ... c_d >= 0: m(n) = sum_l c_l^n. Give d eigenvalues, or one (count = 1) that
+ * stands for all d.
  */
 KSPEC_API kspec_status kspec_theory_linear_moments(const double *eigenvalues, size_t count, size_t dim,
                                                    int nmax, double *moments, double *logs, kspec_error *err);
@@ -81,9 +81,9 @@ KSPEC_API kspec_status kspec_theory_sphere_eigenvalues(kspec_sphere kernel, doub
                                                        double *multiplicities, double *log_multiplicities,
                                                        kspec_error *err);
 
-/* m(n) = sum_k N(D,k) lambda_k^n over all degrees. m(1) = f(1) and m(2) = E f(<x,x'>)^2 are closed forms;
- * higher orders are summed until the rest is below rounding, and are NaN where 100,000 degrees do not suffice
- * (a Gaussian kernel narrower than s = 1e-4, or 4e-4 in 1000 dimensions). */
+/* m(n) = sum_k N(D,k) lambda_k^n over all degrees. m(1) = f(1) and m(2) = E f(<x,x'>)^2 are closed forms.
+ * Higher orders are sums until the rest is below rounding, or NaN if 100,000 degrees do not suffice (a
+ * Gaussian kernel narrower than s = 1e-4, or 4e-4 in 1000 dimensions). */
 KSPEC_API kspec_status kspec_theory_sphere_moments(kspec_sphere kernel, double parameter, size_t dim,
                                                    int nmax, double *moments, double *logs, kspec_error *err);
 

@@ -12,15 +12,14 @@ KSPEC_BEGIN_DECLS
  *
  * Data y_j, j < N, at x_j = 2 pi j/N come from f(x) = sum_{k<P} theta_k e^{ikx} plus noise delta_j of
  * standard deviation s. The coefficients are independent with mean 0 and E|theta_k|^2 = c t_k^(-2 gamma),
- * t_k = 1+k; c makes them add up to 1.
+ * t_k = 1+k; c normalises their sum to 1.
  *
- * The first p of the P modes are learned by weighted least squares: theta^ = L_p^-beta w, where w minimises
+ * Weighted least squares fits the first p of the P modes: theta^ = L_p^-beta w, where w minimises
  * |L_N^-alpha (Psi_p L_p^-beta w - y)| and, among the minimisers, |w|. Here L = diag(t_0, t_1, ...) and
- * Psi_jk = e^{2 pi i jk/N}. L_N^-alpha weights the data points, L_p^-beta the modes. alpha matters only where
- * p < N, beta only where p > N.
+ * Psi_jk = e^{2 pi i jk/N}. L_N^-alpha weights the data points, L_p^-beta the modes. alpha only affects
+ * p < N, beta only p > N.
  *
- * Complex arrays are pairs of doubles, real part first.
- */
+ * Complex arrays are pairs of doubles, real part first. */
 typedef enum {
     KSPEC_WLS_REGIME_UNDER = 0, /* p < N: no fit meets all data */
     KSPEC_WLS_REGIME_OVER       /* p >= N: the fit meets all data, in many ways if p > N */
@@ -39,25 +38,25 @@ typedef struct {
     int threads;
     kspec_progress progress;
     /* Any stationary noise on the grid: s_m, m < N, the eigenvalues of its covariance, so that E delta_j
-     * conj(delta_l) = (1/N) sum_m s_m e^{2 pi i (j-l) m/N}; of real noise s_m = s_{N-m}. White noise has s^2
-     * for all. NULL: white. Then `noise` is 0. For p < N the variance takes N p^2 multiply-adds. */
+     * conj(delta_l) = (1/N) sum_m s_m e^{2 pi i (j-l) m/N}; for real noise s_m = s_{N-m}. White noise has s^2
+     * for all m. NULL: white. Otherwise `noise` is 0. For p < N the variance takes N p^2 multiply-adds. */
     const double *noise_spectrum;
-    /* Shares the points of theory and best_p and the draws of empirical out among processes; NULL: none. */
+    /* Divides the points of theory and best_p and the draws of empirical among processes; NULL: none. */
     kspec_team *team;
 } kspec_wls_opts;
 
-/* The errors at one p, expected or measured. n is the part of theta^ that comes from the noise. */
+/* The errors at one p, expected or measured. n is the part of theta^ due to the noise. */
 typedef struct {
     size_t p;
     kspec_wls_regime regime;
     double alpha, beta;      /* the exponents of the weights, one of them chosen by kspec_wls_best_weight() */
     double error;            /* E|theta^ - theta|^2: the sum of the next two */
     double error_noise_free; /* E|theta^ - theta|^2 without noise */
-    double error_noise;      /* E|n|^2: what noise adds */
+    double error_noise;      /* E|n|^2: the contribution of the noise */
     double variance;         /* the variance of |n|^2 over normally distributed noise */
     /* Measured errors: the standard errors of the four above. Expected errors: NaN. */
     double error_se, error_noise_free_se, error_noise_se, variance_se;
-    /* Expected errors: how far they may be off, relatively (kspec_wls_theory()); measured ones: NaN. */
+    /* Expected errors: a bound on their relative error (kspec_wls_theory()); measured ones: NaN. */
     double accuracy;
 } kspec_wls_point;
 
@@ -73,31 +72,30 @@ KSPEC_API void kspec_wls_free(kspec_wls_result *result);
 
 /*
  * The expected errors at each of `count` values of p, 1 <= p <= P. p >= N: the whole list costs O(P). p < N:
- * O(p^2 + p (N-p)) for each p, by a recursion (docs/explanation/wls.md) whose error is `accuracy`. Above 1e-9
- * (weights that span more than about 1e12: alpha > 1.5 at N = 4096) a QR factorisation takes over, O(N p^2).
- * Where that is more than 1e11, or no more accurate than 1e-6, the call fails with KSPEC_E_NUMERIC.
+ * O(p^2 + p (N-p)) for each p, by a recursion (docs/explanation/wls.md) with the error `accuracy`. If that
+ * exceeds 1e-9 (weights that span more than about 1e12: alpha > 1.5 at N = 4096), the call uses a QR
+ * factorisation, O(N p^2). If that costs more than 1e11, or is less accurate than 1e-6, the call fails with
+ * KSPEC_E_NUMERIC.
  */
 KSPEC_API kspec_status kspec_wls_theory(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
                                         kspec_wls_result **out, kspec_error *err);
 
-/* The same by simulation: `draws` >= 2 times, circular complex normal coefficients and normal noise are
- * drawn, data made, and theta^ fitted as by kspec_wls_fit(). All values of p see the same draws. */
+/* The same by simulation: `draws` >= 2 times it draws circular complex normal coefficients and normal noise,
+ * computes data, and fits theta^ as kspec_wls_fit() does. All values of p use the same draws. */
 KSPEC_API kspec_status kspec_wls_empirical(size_t N, const size_t *p, size_t count, size_t draws,
                                            const kspec_wls_opts *opts, kspec_wls_result **out,
                                            kspec_error *err);
 
-/* The p of least expected error (of equals the smallest) among `count` candidates or, where p is NULL, among
- * 1 ... P: a result of one point. The whole range costs O(P) where p >= N, and O(N^3) where p < N and alpha
- * is not 0. */
+/* The p of least expected error (the smallest of equals) among `count` candidates or, if p is NULL, among 1
+ * ... P: a result of one point. The whole range costs O(P) for p >= N, O(N^3) for p < N and alpha not 0. */
 KSPEC_API kspec_status kspec_wls_best_p(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
                                         kspec_wls_result **out, kspec_error *err);
 
 /*
- * The weight of least expected error at a given p, in [low, high], low < high: alpha where p < N, beta where
- * p > N (the other has no influence). The result is one point, whose alpha or beta is that weight. At p = N
- * no weight has any influence, and beta is `low`. The search takes 25 values, then golden sections around the
- * best, to 1e-6 of the interval. It passes over weights so steep that kspec_wls_theory() is no more accurate
- * than 1e-6.
+ * The weight of least expected error at a given p, in [low, high], low < high: alpha if p < N, beta if p > N
+ * (the other has no influence). The result is one point with that alpha or beta. At p = N no weight has any
+ * influence, and beta is `low`. The search tries 25 values, then golden sections around the best, to 1e-6 of
+ * the interval. It skips weights so steep that kspec_wls_theory() is less accurate than 1e-6.
  */
 KSPEC_API kspec_status kspec_wls_best_weight(size_t N, size_t p, double low, double high,
                                              const kspec_wls_opts *opts, kspec_wls_result **out,
@@ -111,13 +109,13 @@ typedef struct {
     double *theta;   /* theta^: p pairs of doubles */
     double *fitted;  /* f^ at the data points: N pairs of doubles */
     double residual; /* root mean square of y - f^ at the data points, unweighted */
-    int iterations;  /* of conjugate gradients, all refinements together; 0 where there are none */
+    int iterations;  /* of conjugate gradients, all refinements together; 0 without them */
     double seconds;
 } kspec_wls_fit_result;
 
-/* The estimate theta^ itself, from y: N doubles, or N pairs with `complex_data`. Of the options alpha, beta
- * and complex_data play a part. p >= N: one Fourier transform, O(p + N log N). p < N: conjugate gradients as
- * above, O(N log N) each, or QR. */
+/* The estimate theta^ itself, from y: N doubles, or N pairs with `complex_data`. Only the options alpha, beta
+ * and complex_data have an effect. p >= N: one Fourier transform, O(p + N log N). p < N: conjugate gradients,
+ * O(N log N) each, or QR. */
 KSPEC_API kspec_status kspec_wls_fit(size_t N, size_t p, const double *y, const kspec_wls_opts *opts,
                                      kspec_wls_fit_result **out, kspec_error *err);
 KSPEC_API void kspec_wls_fit_free(kspec_wls_fit_result *result);
@@ -134,7 +132,7 @@ KSPEC_API kspec_status kspec_wls_predict(const double *theta, size_t p, const do
  * Basis, variances and s are compared by the marginal likelihood of the data (docs/explanation/smoothing.md).
  */
 typedef enum {
-    KSPEC_WLS_BASIS_AUTO = 0,  /* of the next three the most likely; FOURIER for complex data */
+    KSPEC_WLS_BASIS_AUTO = 0,  /* the likeliest of the next three; FOURIER for complex data */
     KSPEC_WLS_BASIS_REAL,      /* 1, sqrt(2) cos(lu), sqrt(2) sin(lu), l = 1, 2, ...: periodic */
     KSPEC_WLS_BASIS_COSINE,    /* 1, sqrt(2) cos(lu), u from 0 to pi */
     KSPEC_WLS_BASIS_LEGENDRE,  /* polynomials sqrt(2l+1) P_l(u), u from -1 to 1 */
@@ -142,7 +140,7 @@ typedef enum {
     KSPEC_WLS_BASIS_FOURIER    /* e^{ilu}, l = 0, 1, ..., the modes of the grid above: for complex data */
 } kspec_wls_basis;
 
-/* How variances fall with the level l: as (1+l)^(-2 beta), as e^(-2 b l), or equal up to a degree, then 0 */
+/* How variances depend on the level l: as (1+l)^(-2 beta), as e^(-2 b l), or equal up to a degree, then 0 */
 typedef enum {
     KSPEC_WLS_PRIOR_POWER = 0,
     KSPEC_WLS_PRIOR_EXPONENTIAL,
@@ -166,7 +164,7 @@ typedef struct {
     kspec_progress progress;
 } kspec_wls_smooth_opts;
 
-/* A basis that was compared, with its probability and that of each kspec_wls_prior in it. */
+/* One of the compared bases, with its probability and the probability of each kspec_wls_prior in it. */
 typedef struct {
     kspec_wls_basis basis;
     double probability, prior[3];
@@ -180,20 +178,20 @@ typedef struct {
 
 typedef struct {
     size_t N, gaps;        /* points, and those without a value */
-    kspec_wls_basis basis; /* as used, on [low, high]; period is high - low of a periodic basis, else NaN */
+    kspec_wls_basis basis; /* in use, on [low, high]; period is high - low for a periodic basis, else NaN */
     double low, high, period;
     int regular;   /* 1: a grid on which the functions are orthogonal */
     size_t p;      /* functions */
-    double *theta; /* posterior means: p doubles, of FOURIER p pairs */
-    /* The curve: N doubles, of complex data N pairs. The 95% band is +- half_width, for either part. */
+    double *theta; /* posterior means: p doubles, for FOURIER p pairs */
+    /* The curve: N doubles, for complex data N pairs. The 95% band is +- half_width, for either part. */
     double *fitted, *half_width;
     double *at_fitted, *at_half_width; /* the same at the further x */
-    /* s with its 95% interval, and the exponent of the power law in this basis; NaN where it was given */
+    /* s with its 95% interval, and the exponent of the power law in this basis; NaN if given */
     double noise, noise_low, noise_high, beta, beta_low, beta_high;
     size_t choice_count;
     kspec_wls_choice **choices; /* the most probable first */
     double error;               /* the expected squared error of the curve at the points */
-    /* Least squares with each of some p, and the p of least expected error. With p = N the error is s^2. */
+    /* Least squares with each of several p, and the p of least expected error. For p = N the error is s^2. */
     size_t curve_count;
     kspec_wls_curve_point **curve, *best;
     size_t doubt_count;
@@ -202,7 +200,7 @@ typedef struct {
 } kspec_wls_smooth_result;
 
 /* N points x (NULL: x_j = 2 pi j/N) and y. A regular grid costs O(N log N) in a Fourier or cosine basis, all
- * else O(N p^2 + p^3). */
+ * other cases O(N p^2 + p^3). */
 KSPEC_API kspec_status kspec_wls_smooth(size_t N, const double *x, const double *y,
                                         const kspec_wls_smooth_opts *opts, kspec_wls_smooth_result **out,
                                         kspec_error *err);
@@ -212,8 +210,7 @@ KSPEC_API void kspec_wls_smooth_free(kspec_wls_smooth_result *result);
  *
  * The model of Theorem 5.1 of "A Generalized Weighted Optimization Method for Computational Learning and
  * Inversion": Psi = U S V* with singular values t_k^-zeta. In the bases U and V, y_k = t_k^-zeta theta_k +
- * delta_k; the first p are inverted. Each delta_k, k < N, has the standard deviation s.
- */
+ * delta_k; the estimate inverts the first p. Each delta_k, k < N, has the standard deviation s. */
 typedef struct {
     size_t p;
     double error; /* sum_{k<p} s^2 t_k^(2 zeta) + sum_{k>=p} E|theta_k|^2, exact */
@@ -228,14 +225,14 @@ typedef struct {
     /* The theorem's p, to leading order: (E|L^beta theta|^2 / E|L^alpha
      * delta|^2)^(1/(2(zeta+beta-alpha))). */
     double theorem_p;
-    /* The real p at which the bound is least: the same with the ratio times beta/(zeta-alpha). */
+    /* The real p that minimises the bound: the same with the ratio times beta/(zeta-alpha). */
     double least_p;
     double seconds;
 } kspec_wls_bound_result;
 
 /* Error and bound at each of `count` values of p, 1 <= p <= N; all together O(P). Needs zeta > alpha >= 0 and
- * beta > 0. Of the options P, alpha, gamma and noise play a part. Without noise theorem_p and least_p are
- * infinite. */
+ * beta > 0. Only the options P, alpha, gamma and noise have an effect. Without noise theorem_p and least_p
+ * are infinite. */
 KSPEC_API kspec_status kspec_wls_bound(size_t N, double zeta, double beta, const size_t *p, size_t count,
                                        const kspec_wls_opts *opts, kspec_wls_bound_result **out,
                                        kspec_error *err);
@@ -253,13 +250,13 @@ typedef struct {
     const kspec_matrix *prior;
     /* C, the covariance of the noise: N x N, or its diagonal. NULL: unknown. */
     const kspec_matrix *noise_cov;
-    /* Features of other points at which to predict, of at least p columns. NULL: none. */
+    /* Features of other points to predict at, with at least p columns. NULL: none. */
     const kspec_matrix *at;
     /* Singular values below rank_tol times the largest count as 0. Default max(N,p) 2.2e-16. */
     double rank_tol;
     int threads;
     kspec_progress progress;
-    double ridge; /* adds ridge |w|^2 to what is minimised, at least 0: equation (59) of the paper */
+    double ridge; /* adds ridge |w|^2 to the objective, at least 0: equation (59) of the paper */
 } kspec_wls_features_opts;
 
 typedef struct {
@@ -282,19 +279,19 @@ typedef struct {
 
 /*
  * Weighted least squares with a real feature matrix Psi (N x P), through the singular value decomposition of
- * A Psi_p B and a decision on its rank: of all minimisers, the one of least |w|. y is N x outputs, or NULL
- * where only errors are wanted. Every entry must be finite, and both covariances symmetric and positive
- * semidefinite: otherwise KSPEC_E_DATA.
+ * A Psi_p B and a decision on its rank: among all minimisers it takes the one of least |w|. y is N x outputs,
+ * or NULL if you only want errors. Every entry must be finite, and both covariances symmetric and positive
+ * semidefinite; otherwise KSPEC_E_DATA.
  */
 KSPEC_API kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_matrix *y,
                                           const kspec_wls_features_opts *opts,
                                           kspec_wls_features_result **out, kspec_error *err);
 /*
- * Features of the neural tangent kernel (equation (64) of the paper): of the two-layer network f(x) = sum_m
- * a_m max(w_m.x, 0)/sqrt(M) with M neurons, the derivatives by all w_m at the start, w_m ~ N(0, scale^2 I)
- * and a_m uniform on (-1,1), to psi (n x M p): column m p + k is a_m [w_m.x > 0] x_k/sqrt(M). start (n) is f
- * there, psi times the weights: a linearised network fits the target less start. The network depends on the
- * seed alone, so that rows may be made in several calls.
+ * Features of the neural tangent kernel (equation (64) of the paper), for the two-layer network f(x) = sum_m
+ * a_m max(w_m.x, 0)/sqrt(M) with M neurons: the derivatives with respect to all w_m at the start, w_m ~ N(0,
+ * scale^2 I) and a_m uniform on (-1,1). psi (n x M p) receives them: column m p + k is a_m [w_m.x > 0]
+ * x_k/sqrt(M). start (n) receives f there, psi times the weights: a linearised network fits the target minus
+ * start. The network depends only on the seed, so that several calls may compute rows.
  */
 KSPEC_API kspec_status kspec_wls_ntk(const kspec_matrix *x, size_t neurons, double scale, uint64_t seed,
                                      double *psi, double *start, kspec_error *err);
@@ -314,7 +311,7 @@ typedef struct {
     double sigma; /* Bandwidth of the Gaussian kernel, above 0. Default 1. */
     double slope; /* of the polynomial kernel: slope above 0, default 1; degree at least 1, default 3 */
     int degree;
-    int unit_sphere; /* 1: every row of X is divided by its length first */
+    int unit_sphere; /* 1: divide every row of X by its length first */
     int threads;
     kspec_progress progress;
 } kspec_wls_decay_opts;
@@ -322,13 +319,13 @@ typedef struct {
 typedef struct {
     size_t count; /* the singular values, one for each row of X, decreasing */
     double *values;
-    /* The zeta of values ~ k^-zeta, by least squares on the logarithms of those values among the first half
-     * that are above 1e-12 of the first; NaN where these are fewer than 3. */
+    /* The zeta of values ~ k^-zeta, by least squares on the logarithms of the values in the first half that
+     * are above 1e-12 of the first; NaN if these are fewer than 3. */
     double exponent;
     double seconds;
 } kspec_wls_decay_result;
 
-/* The singular values of the n x n kernel matrix of the n rows of X, and how fast they fall: O(n^3). */
+/* The singular values of the n x n kernel matrix of the n rows of X, and how fast they decay: O(n^3). */
 KSPEC_API kspec_status kspec_wls_decay(const kspec_matrix *X, const kspec_wls_decay_opts *opts,
                                        kspec_wls_decay_result **out, kspec_error *err);
 KSPEC_API void kspec_wls_decay_free(kspec_wls_decay_result *result);
