@@ -1,4 +1,4 @@
-/* The backends there are, which of them a computation gets, and what those with addresses share */
+/* Lists all backends, chooses one for a computation, and shares code among backends with addresses. */
 #include "device/backend.h"
 #include "device/tile.h"
 
@@ -6,14 +6,14 @@
 
 #include <math.h>
 
-/* The first that suits: one that suits fewer runs comes before those that suit more. */
+/* A run uses the first suitable backend, so backends that suit fewer runs come first. */
 const ks_backend *ks_backends[] = {
     &ks_ranks_backend,
     &ks_resident_backend,
     &ks_gpu_backend,
     &ks_cpu_backend,
     NULL,
-    /* a test moves them on by one */ NULL,
+    /* room for a test to insert one */ NULL,
 };
 
 static const ks_backend *choose(const ks_run *run, ks_holding how, double work) {

@@ -13,7 +13,7 @@ kspec_status ks_device_shift(const ks_run *run, size_t n, double c, ks_mat *X, k
     return status(run, d->plugin->shift(d->gpu, n, c, ks_mat_address(X)), err);
 }
 
-/* The first of two halves, in whole blocks */
+/* The size of the first of two halves, in whole blocks */
 static size_t half(size_t n) { return (n / KS_TRIANGLE + 1) / 2 * KS_TRIANGLE; }
 
 /* C (m x n) = beta C + alpha A^T B, A k x m, B k x n, all with rows ld apart */
@@ -46,7 +46,7 @@ static kspec_status factor(const ks_run *run, size_t ld, size_t n, double *A, ks
     return st ? st : factor(run, ld, n - h, last, err);
 }
 
-/* W, which is I, becomes U^-T: W_21 = -U_22^-T U_12^T W_11 */
+/* W, initially I, becomes U^-T: W_21 = -U_22^-T U_12^T W_11 */
 static kspec_status invert(const ks_run *run, size_t ld, size_t n, const double *U, double *W,
                            kspec_error *err) {
     if (n <= KS_TRIANGLE) return solve(run, ld, n, U, n, W, err);

@@ -1,7 +1,7 @@
 /*
  * Cholesky's factor and the inverse of a symmetric, positive definite matrix on run->device. Matrices are
- * halved down to blocks of KS_TRIANGLE rows, which the plugin factors and substitutes; all else is products.
- * Substitution, not the inverse of a block, keeps the rounding errors those of LAPACK.
+ * halved down to blocks of KS_TRIANGLE rows, which the plugin factors and substitutes. All other work is
+ * products. Substitution instead of a block's inverse keeps the rounding errors as small as LAPACK's.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 kspec_status ks_device_shift(const ks_run *run, size_t n, double c, ks_mat *X, kspec_error *err);
 
 /*
- * A (n x n) becomes U with A = U^T U, in its upper triangle; the rest is overwritten. diagonal (n, in the
- * host's memory) gets that of U: NaN from the first row on whose leading block is not positive definite.
+ * A (n x n) becomes U with A = U^T U, in its upper triangle; the rest is overwritten. diagonal (n, in host
+ * memory) receives the diagonal of U: NaN from the first row on whose leading block is not positive definite.
  */
 kspec_status ks_device_factor(const ks_run *run, size_t n, ks_mat *A, double *diagonal, kspec_error *err);
 
-/* W = U^-T (n x n), 0 above the diagonal; U as ks_device_factor() leaves it. */
+/* W = U^-T (n x n), 0 above the diagonal, from U by ks_device_factor() */
 kspec_status ks_device_triangle(const ks_run *run, size_t n, const ks_mat *U, ks_mat *W, kspec_error *err);

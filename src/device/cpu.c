@@ -1,4 +1,4 @@
-/* The processor: memory is the host's, products are the BLAS's, expressions go by tiles. */
+/* The CPU backend: matrices in host memory, products by the BLAS, expressions tile by tile. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "device/backend.h"

@@ -1,4 +1,4 @@
-/* Which device a call uses, and what it says where that is not the one that was asked for. */
+/* Chooses the device of a call, and explains a choice that differs from the request. */
 #include "device/device.h"
 
 #include "base/error.h"
@@ -14,7 +14,7 @@
 
 /*
  * Loading CUDA, its BLAS and the data takes about a second. A core does some 2e10 multiply-adds a second
- * (path a little less, products more), so that a GPU pays where the processor needs longer than this.
+ * (fewer in path, more in products). So a GPU pays off if the CPU needs longer than SECONDS.
  */
 static const double RATE = 2e10, SECONDS = 3;
 
@@ -64,7 +64,7 @@ static kspec_status resolve(kspec_device *want, kspec_error *err) {
 
 /* ---- opening ---- */
 
-/* Bytes that KSPEC_GPU_MEMORY allows; 0 where it is not set; SIZE_MAX where it is not a number of GB */
+/* Bytes that KSPEC_GPU_MEMORY allows; 0 if it is not set; SIZE_MAX if it is not a number of GB */
 static size_t allowed(void) {
     const char *set = getenv("KSPEC_GPU_MEMORY");
     char *end;
@@ -73,10 +73,10 @@ static size_t allowed(void) {
     return *end == 0 && bytes >= 1 && bytes < 1e18 ? (size_t)bytes : SIZE_MAX;
 }
 
-/* Instead of a kspec_device: the GPU of a rank, by its number on its machine */
+/* Offset of a kspec_device that means: the GPU of a rank, by its number on its machine */
 enum { OF_RANK = 1 << 20 };
 
-/* Opens it; *found: there is a GPU at all */
+/* Opens GPU k; *found: the machine has at least one GPU */
 static ks_device *open_device(ks_placement *p, int k, int *found) {
     const char *why;
     const ks_plugin *plugin = ks_plugin_load(&why);
@@ -165,7 +165,7 @@ kspec_status ks_placement_fit(ks_placement *p, size_t bytes, kspec_error *err) {
     const size_t room = ks_device_available(d);
     if (bytes <= room) return KSPEC_OK;
     kspec_error why;
-    if (room == 0 && d->plugin->message(d->gpu)[0]) /* it cannot even be asked */
+    if (room == 0 && d->plugin->message(d->gpu)[0]) /* not even the query works */
         ks_fail(&why, KSPEC_E_NUMERIC, "%s: %s", d->name, d->plugin->message(d->gpu));
     else
         ks_fail(&why, KSPEC_E_NOMEM, "%s: %.1f MB are needed, %.1f MB are free", d->name, ks_megabytes(bytes),
@@ -206,7 +206,7 @@ void ks_placement_describe(const ks_placement *p, kspec_device_used *used) {
 
 kspec_status ks_placement_run(ks_placement *p, kspec_status opened, kspec_team *team, ks_attempt *attempt,
                               void *call, kspec_error *err) {
-    kspec_error own = {0}; /* why a GPU failed is needed here */
+    kspec_error own = {0}; /* the result needs the reason why the GPU failed */
     kspec_error *to = err ? err : &own;
     p->ranked = team && team->comm.ranks > 1;
     kspec_status st = opened ? opened : attempt(call, p, to);
@@ -250,7 +250,7 @@ kspec_status ks_device_status(ks_device *d, ks_plugin_status st, const char *wha
                    d->plugin->message(d->gpu));
 }
 
-/* ---- what there is ---- */
+/* ---- listing the devices ---- */
 
 static pthread_once_t asked = PTHREAD_ONCE_INIT;
 static char description[256], problem[256];

@@ -1,6 +1,6 @@
 /*
- * Where a computation runs. The processor is the default; a GPU is reached through a plugin
- * (device/plugin.h), which is opened at run time where it is asked for or worth it, and never linked.
+ * Decides where a computation runs. The CPU is the default. A GPU works through a plugin (device/plugin.h),
+ * which is opened at run time on request or if it pays off, and is never linked.
  */
 #pragma once
 
@@ -12,105 +12,106 @@ typedef struct ks_device {
     ks_gpu *gpu;
     /* "gpu:0 NVIDIA H200" */
     char name[144];
-    /* something failed on it (not the caller's cancelling); the failure's message was passed on */
+    /* an operation on it failed (other than cancellation), and its message was passed on */
     int failed;
-    /* multiply-adds of the products so far, a symmetric one's once for both halves */
+    /* multiply-adds of all products so far; a symmetric product counts both halves once */
     double multiplied;
-    /* seconds in which the host's matrices were copied */
+    /* seconds spent copying the host's matrices */
     double copying;
-    /* matrices that are on it without copy_in(): the caller's, and transposes */
+    /* matrices on the device without copy_in(): the caller's, and transposes */
     const double *known[4];
     /*
-     * Other than 0: matrices do not fit together, and are in the host's memory while they are not used
-     * (device/resident.h). So many doubles are a product's that goes in tiles; what goes so depends on it
+     * 0: all matrices fit on the device together. Otherwise unused matrices stay in host memory
+     * (device/resident.h), and a product in tiles takes this many doubles; the choice of such products
+     * depends on it
      */
     size_t streamed;
-    /* those matrices; bytes of the device that they may take (0: those of two products) and take */
+    /* those matrices; the device bytes that they may take (0: enough for two products) and do take */
     struct ks_resident *resident;
     size_t share, taken;
-    /* operations on them so far */
+    /* number of operations on them so far */
     size_t operation;
-    /* bytes that may be taken of it, by KSPEC_GPU_MEMORY; 0: all */
+    /* the most bytes to use on it, from KSPEC_GPU_MEMORY; 0: no limit */
     size_t most;
 } ks_device;
 
-/* Is this matrix on the device already? 0 where d is NULL. And from now on; and no longer. */
+/* Is this matrix on the device already (0 if d is NULL)? Then functions to register and unregister it. */
 int ks_device_has(const ks_device *d, const double *p);
 void ks_device_take(ks_device *d, const double *p);
 void ks_device_forget(ks_device *d, const double *p);
 
-/* What was decided for one call, and why; what the result says of it. */
+/* The decision for one call and its reason, which the result reports */
 typedef struct {
     kspec_device want;
     /* NULL: the processor */
     ks_device *device;
     char why[160];
-    /* there is a GPU that would have been used, but it could not be */
+    /* a GPU exists and would have been used, but it was not usable */
     int unusable;
-    /* 1: one of several ranks, which must all decide alike: AUTO is the processor */
+    /* 1: one of several ranks, which must all decide alike: AUTO means the CPU */
     int ranked;
     ks_device opened;
 } ks_placement;
 
 /*
- * The caller's wish, or what KSPEC_DEVICE says where it is AUTO; opens a GPU where one is asked for by name
- * and fails where there is none.
+ * Takes the caller's wish, or KSPEC_DEVICE if the wish is AUTO. Opens a GPU if one is requested by name, and
+ * fails if none exists.
  */
 kspec_status ks_placement_open(ks_placement *p, kspec_device want, kspec_error *err);
 
 /*
- * "gpu" for one of several ranks: ks_placement_open() then opens the GPU of the rank's number on its machine,
- * modulo the GPUs of that machine
+ * "gpu" for one of several ranks: ks_placement_open() then opens the GPU with the rank's number on its
+ * machine, modulo the number of GPUs of that machine.
  */
 kspec_device ks_device_of_rank(kspec_device want, const kspec_team *team);
 
 /*
- * Under AUTO, and where none is open: opens a GPU where `work` multiply-adds take so much longer on all
- * processors that starting it pays: a call's own number of threads does not decide it, for a GPU's last bits
- * are its own. `refused`: what of this call a GPU does not have, or NULL.
+ * Under AUTO without an open GPU: opens one if `work` multiply-adds take so much longer on all CPUs that
+ * starting the GPU pays off. A call's number of threads does not affect this decision, because a GPU's last
+ * bits differ from the CPU's. `refused`: the part of this call that a GPU cannot do, or NULL.
  */
 kspec_status ks_placement_decide(ks_placement *p, double work, const char *refused, kspec_error *err);
 
-/* The open GPU does not have `what`, or has fewer bytes: a failure, or under AUTO the processor's */
+/* The open GPU cannot do `what`, or lacks the bytes: fails, or under AUTO uses the CPU. */
 kspec_status ks_placement_refuse(ks_placement *p, const char *what, kspec_error *err);
 kspec_status ks_placement_fit(ks_placement *p, size_t bytes, kspec_error *err);
 
 /*
- * The matrices of the call are to be in the host's memory, `bytes` of them: 1 where that has so many, and the
- * result says so
+ * Keeps the call's matrices, `bytes` of them, in host memory. Returns 1, and the result reports this, if the
+ * host has enough memory.
  */
 int ks_placement_stream(ks_placement *p, size_t bytes);
 
-/* The GPU failed under AUTO: the processor does it again. 0 where it was asked for by name. */
+/* The GPU failed: under AUTO, the CPU repeats the work. Returns 0 if the GPU was requested by name. */
 int ks_placement_fall_back(ks_placement *p, const kspec_error *err);
 void ks_placement_close(ks_placement *p);
 
-/* What the result says of it */
+/* Writes the decision to the result. */
 void ks_placement_describe(const ks_placement *p, kspec_device_used *used);
 
 /*
- * One attempt at a call, on the host or the device, as it decides; a second one is the processor's. After
- * success the call has a result, which says where it was made (ks_placement_describe()).
+ * One attempt at a call, on the host or the device, as it decides. A second attempt runs on the CPU. After
+ * success, the call's result says where it was computed (ks_placement_describe()).
  */
 typedef kspec_status ks_attempt(void *call, ks_placement *placement, kspec_error *err);
 
 /*
- * A call with a placement, `opened` with this status: attempts it, and again where the GPU failed under AUTO;
- * closes the placement, and ends the call for all of the team.
+ * Runs a call with a placement that was `opened` with this status. Repeats it if the GPU failed under AUTO.
+ * Then closes the placement, and ends the call on all ranks of the team.
  */
 kspec_status ks_placement_run(ks_placement *p, kspec_status opened, kspec_team *team, ks_attempt *attempt,
                               void *call, kspec_error *err);
 
-/* Bytes that are free on the device */
+/* Free bytes on the device */
 size_t ks_device_available(const ks_device *d);
 
-/* The failure of a call of the plugin, with its message; KSPEC_OK for KS_PLUGIN_OK */
+/* Turns the failure of a plugin call into a status with its message; KSPEC_OK for KS_PLUGIN_OK. */
 kspec_status ks_device_status(ks_device *d, ks_plugin_status st, const char *what, kspec_error *err);
 
 /* ---- loading, in load.c ---- */
 
-/* The plugin, opened once per process; NULL and why */
+/* The plugin, opened once per process; or NULL, and the reason in *why */
 const ks_plugin *ks_plugin_load(const char **why);
 
-/* For tests alone, while nothing runs: the next load takes this file (NULL: looks for one again). */
+/* For tests only, while nothing runs: the next load uses this file (NULL: searches again). */
 void ks_plugin_use(const char *path);

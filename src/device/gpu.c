@@ -1,6 +1,6 @@
 /*
- * A GPU, through its plugin. Operations are short; between them the caller may cancel, and is told how far
- * the work is.
+ * The GPU backend, which calls the plugin. Operations are short; between them the caller may cancel, and
+ * receives progress reports.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -108,7 +108,7 @@ static kspec_status symmetrise(const ks_run *run, size_t n, ks_mat *X, kspec_err
 }
 
 static kspec_status triangle(const ks_run *run, size_t n, ks_mat *X, kspec_error *err) {
-    double *line = ks_zalloc(n, 2 * sizeof *line); /* zeros and ones, of which row i has n-1-i */
+    double *line = ks_zalloc(n, 2 * sizeof *line); /* zeros and ones: row i has n-1-i ones */
     kspec_status st = line ? KSPEC_OK : ks_nomem(err, "a triangle", ks_size(n, 2 * sizeof *line));
     for (size_t i = 0; i < n && !st; i++) line[n + i] = 1;
     for (size_t i = 0; i < n && !st; i++) st = put(run, ks_mat_view(X, i * n), line + n - 1 - i, n, err);
@@ -159,7 +159,7 @@ kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_err
     return st;
 }
 
-/* ---- products with a Gram matrix: GRAM_PARTS vectors, added up in their order ---- */
+/* ---- products with a Gram matrix: GRAM_PARTS vectors, summed in order ---- */
 
 enum { GRAM_PARTS = 16 };
 
@@ -167,7 +167,7 @@ typedef struct {
     const ks_run *run;
     const ks_gram_job *job;
     const double *x;
-    double *y; /* of all parts, or a vector for each */
+    double *y; /* the sum of all parts, or a vector for each */
 } gram_product;
 
 static kspec_status gram_parts(const gram_product *g, const size_t *list, size_t count, size_t stride,
@@ -183,7 +183,7 @@ static kspec_status gram_parts(const gram_product *g, const size_t *list, size_t
                             "a product with the Gram matrix", err);
 }
 
-/* A rank's parts are those of its number modulo the ranks': the first of them makes all. */
+/* A rank's parts equal its number modulo the number of ranks; the first one's chunk computes them all. */
 static kspec_status gram_chunk(void *ctx, size_t part, const ks_worker *worker) {
     const gram_product *g = ctx;
     const size_t ranks = (size_t)ks_team_ranks(g->run);

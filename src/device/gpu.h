@@ -1,6 +1,6 @@
 /*
- * What run->device, a GPU, has beyond a backend's operations (device/backend.h), and those operations with
- * addresses in its memory.
+ * Operations that only a GPU has, in addition to a backend's operations (device/backend.h). They take
+ * addresses in the memory of run->device.
  */
 #pragma once
 
@@ -12,20 +12,20 @@ kspec_status ks_gpu_product(const ks_run *run, const ks_matmul *p, kspec_error *
 kspec_status ks_gpu_expression(const ks_run *run, const ks_expression *e, ks_tile_result what, double *out,
                                kspec_error *err);
 
-/* Does run->device have path up to this order, with error bars where `loo`? 0 where there is no device. */
+/* Can run->device compute path up to this order, with error bars if `loo`? Returns 0 without a device. */
 int ks_device_has_path(const ks_run *run, int nmax, int loo);
 
 /*
- * The recursion of path on run->device, which must have it; A and B of the job are the host's. A team
- * shares its parts out, of which there are so many.
+ * The recursion of path on run->device, which must support it. A and B of the job are in host memory. The
+ * ranks of a team divide its parts among themselves; the first function returns the number of parts.
  */
 size_t ks_device_path_parts(const ks_run *run, const ks_path_job *job);
 kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err);
 
-/* y = K x on run->device, where X of the job is; a team shares it out */
+/* y = K x on run->device, which holds X of the job; the ranks of a team divide the work */
 kspec_status ks_device_gram_times(const ks_run *run, const ks_gram_job *job, const double *x, double *y,
                                   kspec_error *err);
 
-/* Z[i,j] = scale cos(2 pi (Z[i,j] + b[j])) on run->device, where Z (rows x cols) and b are */
+/* Z[i,j] = scale cos(2 pi (Z[i,j] + b[j])) on run->device, which holds Z (rows x cols) and b */
 kspec_status ks_device_cosines(const ks_run *run, size_t rows, size_t cols, const ks_mat *b, double scale,
                                ks_mat *Z, kspec_error *err);

@@ -1,4 +1,4 @@
-/* Finds and opens libkspec_cuda.so: beside the program or the library, or where it was to be installed. */
+/* Finds and opens libkspec_cuda.so: next to the program or the library, or in its install directory. */
 #define _GNU_SOURCE
 #include "base/beside.h"
 #include "device/device.h"
@@ -40,7 +40,7 @@ static void load(void) {
         snprintf(reason, sizeof reason, "%.400s", why ? why : PLUGIN_FILE " cannot be opened");
         return;
     }
-    /* a function's address comes as an object's: POSIX says it may be copied */
+    /* dlsym() returns a function's address as an object pointer: POSIX allows copying it */
     void *symbol = dlsym(library, KS_PLUGIN_ENTRY);
     ks_plugin_entry entry = NULL;
     memcpy(&entry, &symbol, sizeof entry);

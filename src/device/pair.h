@@ -1,6 +1,6 @@
 /*
- * What every estimator of m(n) = tr T^n gets and gives. moments.c prepares the pair of matrices (scaling,
- * splitting of trials, permutations), calls the estimators, and makes error bars from what they return.
+ * The input and output of every estimator of m(n) = tr T^n. moments.c prepares the pair of matrices (scaling,
+ * splitting of trials, permutations), calls the estimators, and computes error bars from their results.
  */
 #pragma once
 
@@ -19,14 +19,14 @@ typedef struct {
 } ks_pair;
 
 /*
- * m[n-1] = the estimate of m(n), n = 1 ... nmax. Where the leave-one-out arrays are given, rows[(n-1)*P + i]
- * is the estimate without row i and cols[(n-1)*Q + a] the one without column a: NaN where nothing is left, at
- * n = P or n = Q. Both or neither are NULL.
+ * m[n-1] = the estimate of m(n), n = 1 ... nmax. With leave-one-out arrays, rows[(n-1)*P + i] is the estimate
+ * without row i and cols[(n-1)*Q + a] the estimate without column a. They are NaN at n = P or n = Q, where no
+ * cycle remains. Either both arrays are NULL or neither is.
  */
 typedef struct {
     double *m;
     double *rows, *cols;
 } ks_moments_out;
 
-/* t = the transposes (one matrix if A = B), in the arena. Its cycles are those of p read from the columns. */
+/* t = the transposes (one matrix if A = B), in the arena; their cycles are p's, starting at the columns. */
 kspec_status ks_pair_transpose(const ks_pair *p, ks_pair *t, ks_arena *arena, kspec_error *err);

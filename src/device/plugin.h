@@ -1,14 +1,13 @@
 /*
- * What libkspec and a plugin for a GPU (libkspec_cuda.so, from gpu/) say to each other. Plain C that C++
- * compiles, too, and nothing of either side is included. The plugin exports one function, KS_PLUGIN_ENTRY,
- * which gives its table.
+ * The interface between libkspec and a GPU plugin (libkspec_cuda.so, from gpu/). It is plain C that also
+ * compiles as C++, and includes nothing from either side. The plugin exports one function, KS_PLUGIN_ENTRY,
+ * which returns its table.
  *
- * Matrices are dense, row-major doubles in the device's memory; pointers to it are never followed by the
- * library. Vectors (`row` and `col` of an expression, sums over one index) are in the host's memory, unless
- * an expression says otherwise: they are short, and the library computes with them.
+ * Matrices are dense, row-major doubles in device memory; the library never follows pointers to it. Vectors
+ * (`row` and `col` of an expression, sums over one index) are in host memory unless an expression says
+ * otherwise: they are short, and the library computes with them.
  *
- * The same call gives the same bits on the same device: no sum depends on an order that threads happen to
- * take.
+ * The same call gives the same bits on the same device: no sum depends on the order in which threads run.
  */
 #pragma once
 
@@ -37,7 +36,7 @@ typedef struct {
     const double *row, *col; /* NULL: ones */
     int count;
     ks_factor factor[KS_TILE_FACTORS];
-    /* row, col and sums are where the matrices are, rather than in the host's memory */
+    /* row, col and sums are in device memory, like the matrices, instead of host memory */
     int vectors_on_device;
 } ks_expression;
 
@@ -52,7 +51,8 @@ typedef enum {
 
 /*
  * C (m x n) = alpha op(A) op(B) + beta C; ta, tb: 1 to transpose. A is m x k (k x m if ta), B is k x n.
- * symmetric: C is known to be, and was where beta is not 0; a team has that with beta = 0 only.
+ * symmetric: C is known to be symmetric, and was so before if beta is not 0. A team supports this with beta =
+ * 0 only.
  */
 typedef struct {
     int ta, tb;
@@ -69,13 +69,14 @@ typedef struct {
 } ks_matmul;
 
 /*
- * Long work is cut into parts, by the sizes alone, so that several processes with a device each can share it:
- * the same bits, whoever makes which of them. A call makes those of a list, which is in increasing order.
+ * Long work is cut into parts, by the sizes alone, so that several processes with a device each can divide
+ * it. The bits do not depend on which process computes which part. A call computes the parts in a list, which
+ * is in increasing order.
  */
 enum { KS_PARTS = 256 }; /* at most */
 typedef struct {
-    size_t parts;       /* of the whole, at least 1 */
-    const size_t *list; /* `count` different ones of them; NULL: all */
+    size_t parts;       /* number of parts of the whole, at least 1 */
+    const size_t *list; /* the `count` parts to compute; NULL: all */
     size_t count;
 } ks_parts;
 
@@ -88,12 +89,12 @@ typedef struct {
     double scale; /* multiplies every entry */
     /* start row h belongs to part h mod parts */
     ks_parts part;
-    /* in the host's memory: sums[h*nmax + n-1] over the cycles of order n that start in row h */
+    /* in host memory: sums[h*nmax + n-1] over the cycles of order n that start in row h */
     double *sums;
     /*
-     * Or NULL: rows[(k*nmax + n-1)*P + i] and cols[(k*nmax + n-1)*Q + a], the sums over the cycles that
-     * start in the rows of part k, through each row and column. Suffixes are taken anew after this many rows
-     * and columns (path/loo.c says why).
+     * NULL, or rows[(k*nmax + n-1)*P + i] and cols[(k*nmax + n-1)*Q + a]: the sums over the cycles that start
+     * in the rows of part k, through each row and column. Suffixes are recomputed after this many rows and
+     * columns (path/loo.c explains why)
      */
     double *rows, *cols;
     size_t row_stretch, col_stretch;
@@ -106,11 +107,11 @@ typedef struct {
     const double *X; /* n x p, in units of the bandwidth */
     size_t n, p;
     /*
-     * In the host's memory: |x|^2/2 of each row, where the exponent of a Gaussian may be x.y - h_x - h_y;
-     * NULL: differences of coordinates are taken
+     * in host memory: |x|^2/2 of each row, if x.y - h_x - h_y gives a Gaussian's exponent; NULL: use
+     * differences of coordinates
      */
     const double *h;
-    /* of the upper triangle; not all of it: the sum of the list's part k goes to y + k*stride */
+    /* parts of the upper triangle; for a partial list, the sum of its part k goes to y + k*stride */
     ks_parts part;
     size_t stride;
 } ks_gram_job;
@@ -121,26 +122,26 @@ enum { KS_BATCH_ROWS = 6, KS_BATCH_COLS = 5, KS_BATCH_TOTALS = 5 };
 typedef struct {
     double *X; /* count matrices, P x Q each; overwritten */
     size_t count, P, Q;
-    int centered, by_columns; /* through X^T X rather than X X^T */
+    int centered, by_columns; /* use X^T X instead of X X^T */
     /*
-     * In the host's memory. Of each matrix: per row |x|^2, x' X^T X x, twice sum_a tx_a x_a with
-     * tx = sum |x|^2 x, sum x^4, sum_a s_a x_a^2 and sum_a s3_a x_a; then per column s = sum x^2, the sum of
-     * squares of its row of X^T X, s3 = sum x^3, sum x^4 and sum |x|^2 x^2.
+     * in host memory, for each matrix. Per row: |x|^2, x' X^T X x, twice sum_a tx_a x_a with tx = sum |x|^2
+     * x, sum x^4, sum_a s_a x_a^2 and sum_a s3_a x_a. Then per column: s = sum x^2, the sum of squares of its
+     * row of X^T X, s3 = sum x^3, sum x^4 and sum |x|^2 x^2
      */
     double *lists;
     /*
-     * Of each matrix Y, which is X with its columns divided by the fourth root of their mean square:
-     * |Y Y^T|^2, the sums of squares of |y|^2 and of s, those of y^4 and of y^2; after those of all, the same
-     * of Y o Y
+     * for each matrix Y, which is X with its columns divided by the fourth root of their mean square: |Y
+     * Y^T|^2, and the sums of |y|^2 squared, s squared, y^4 and y^2. The same for Y o Y follows after all
+     * matrices
      */
     double *totals;
 } ks_batch_job;
 
 /* ---- triangles (device/cholesky.h) ---- */
 
-enum { KS_TRIANGLE = 64 }; /* rows of a block on the diagonal, at most */
+enum { KS_TRIANGLE = 64 }; /* the most rows of a diagonal block */
 
-/* Told the fraction done between launches; non-zero: stop. */
+/* Receives the fraction done between launches; returns non-zero to stop. */
 typedef struct {
     int (*report)(void *ctx, double fraction);
     void *ctx;
@@ -158,27 +159,27 @@ typedef struct {
     size_t memory;
 } ks_gpu_info;
 
-/* Every function fails with a line at `why` or in message(). */
+/* Every function reports a failure by a line at `why` or in message(). */
 typedef struct {
     int version;
-    /* How many devices there are; -1 where that cannot be known: no driver, or one too old */
+    /* The number of devices; -1 if unknown: the driver is missing or too old */
     int (*count)(char *why, size_t room);
     ks_plugin_status (*describe)(int device, ks_gpu_info *info, char *why, size_t room);
     ks_plugin_status (*open)(int device, ks_gpu **gpu, char *why, size_t room);
     void (*close)(ks_gpu *gpu);
     const char *(*message)(const ks_gpu *gpu);
-    /* The device in whose memory this is, once it has done what was queued there; -1: no device's */
+    /* The device whose memory contains p, after finishing the work queued there; -1: not device memory */
     int (*owner)(const void *p);
 
-    /* Bytes that are free now; the highest orders of path, without and with sums through rows and columns */
+    /* Free bytes; the highest orders of path, without and with sums through rows and columns */
     size_t (*available)(ks_gpu *gpu);
     int path_orders, path_loo_orders;
-    /* Bytes that path() takes beyond A and B */
+    /* Bytes that path() takes in addition to A and B */
     size_t (*path_memory)(ks_gpu *gpu, const ks_path_job *job);
-    /* Into how many parts path with rows and cols is cut: as many as fill the device one after the other */
+    /* The number of parts of path with rows and cols: each part fills the device */
     size_t (*path_parts)(ks_gpu *gpu, const ks_path_job *job);
 
-    /* For tests: the allocation after `after` more fails, and all later ones; -1: none */
+    /* For tests: after `after` more allocations, all later ones fail; -1: none fails */
     void (*fail_after)(ks_gpu *gpu, long after);
     ks_plugin_status (*alloc)(ks_gpu *gpu, size_t bytes, void **out);
     void (*release)(ks_gpu *gpu, void *p);
@@ -189,18 +190,18 @@ typedef struct {
     ks_plugin_status (*pack)(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
                              ptrdiff_t row_stride, ptrdiff_t col_stride, double *to);
     /*
-     * A block of the host's matrix, whose rows are ld apart, as a dense one for products, and back. The first
-     * may go on beside the product that was asked for last, whose matrices are others, until the next one;
-     * what it reads stays as it is until the second, or until it is unlocked.
+     * Copy a block of the host's matrix, whose rows are ld apart, to a dense matrix for products, and back.
+     * put_block() may overlap with the latest product on other matrices, until the next product. The host
+     * must not change the source until the second product, or until it unlocks the source.
      */
     ks_plugin_status (*put_block)(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
                                   size_t ld);
     ks_plugin_status (*get_block)(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows,
                                   size_t cols);
     /*
-     * Memory of the host's that is page-locked, so that blocks are copied from and to it without a stop on
-     * the way, until it is unlocked, which comes before it is freed. A failure does no harm: the memory is as
-     * it was, and so are the copies. unlock() waits for copies; what is not locked it leaves alone.
+     * Page-locks host memory, so that copies from and to it run asynchronously. Unlock it before freeing it.
+     * If locking fails, the memory and the copies work as before. unlock() waits for copies, and ignores
+     * memory that is not locked.
      */
     ks_plugin_status (*lock)(ks_gpu *gpu, void *p, size_t bytes);
     void (*unlock)(ks_gpu *gpu, void *p);
@@ -209,7 +210,7 @@ typedef struct {
     ks_plugin_status (*expression)(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);
     ks_plugin_status (*symmetrise)(ks_gpu *gpu, size_t n, double *X); /* X += X^T */
     ks_plugin_status (*path)(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress);
-    /* y = K x, n numbers each in the host's memory; the parts' own where not all of them are asked for */
+    /* y = K x, n numbers each in host memory; separate vectors if only some of the parts are requested */
     ks_plugin_status (*gram_times)(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
                                    const ks_plugin_progress *progress);
     /* Z[i,j] = scale cos(2 pi (Z[i,j] + b[j])), Z (rows x cols) and b on the device */
@@ -219,11 +220,11 @@ typedef struct {
     /* X[i,i] += c, X n x n */
     ks_plugin_status (*shift)(ks_gpu *gpu, size_t n, double c, double *X);
     /*
-     * A block on the diagonal, n <= KS_TRIANGLE, rows lda apart: U with A = U^T U in the place of its upper
-     * triangle. A pivot that is not above 0 becomes NaN, and so do those after it. The lower triangle stays.
+     * A diagonal block, n <= KS_TRIANGLE, rows lda apart: U with A = U^T U replaces its upper triangle. A
+     * pivot that is not positive becomes NaN, and so do all later ones. The lower triangle stays.
      */
     ks_plugin_status (*factor)(ks_gpu *gpu, size_t n, double *A, size_t lda);
-    /* X (n x m, rows ldx apart) becomes U^-T X, by substitution; U as factor() leaves it, n <= KS_TRIANGLE */
+    /* X (n x m, rows ldx apart) becomes U^-T X by substitution, with U from factor(), n <= KS_TRIANGLE */
     ks_plugin_status (*solve)(ks_gpu *gpu, size_t n, const double *U, size_t ldu, size_t m, double *X,
                               size_t ldx);
 } ks_plugin;

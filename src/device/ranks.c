@@ -1,7 +1,7 @@
 /*
- * A team: every rank holds strips of every matrix, and the data whole. An elementwise expression is made of a
- * rank's own rows; sums are handed to all. The strips are those of the processor's products and sums, so the
- * bits are those of one process.
+ * The backend of a team: every rank holds strips of every matrix, and the whole data. Each rank computes its
+ * own rows of an elementwise expression; all ranks receive sums. Strips match the CPU backend's products and
+ * sums, so the bits equal a single process's.
  */
 #include "device/ranks.h"
 
@@ -65,11 +65,11 @@ static kspec_status diagonal(const ks_run *run, double *to, const ks_mat *from, 
 
 /* ---- expressions ---- */
 
-/* The expression of a rank's rows, as the processor's */
+/* The expression for a rank's rows, in the form of the CPU backend */
 typedef struct {
     ks_range rows;
     ks_expression e;
-    /* of the factors that are transposed, each matrix once */
+    /* the transposed factors, each matrix once */
     ks_columns turned[KS_TILE_FACTORS];
     int of[KS_TILE_FACTORS], count;
 } local;
@@ -98,9 +98,9 @@ static kspec_status local_begin(const ks_run *run, const ks_mat_expression *e, l
     return st;
 }
 
-/* After it the local expression is complete. */
+/* Completes the local expression. */
 static kspec_status local_get(const ks_run *run, local *l, kspec_status st, kspec_error *err) {
-    if (l->count) st = ks_ranks_synchronise(run->team, st, err); /* else nobody is needed */
+    if (l->count) st = ks_ranks_synchronise(run->team, st, err); /* otherwise no other rank is needed */
     for (int i = 0; i < l->count && !st; i++) st = ks_columns_get(run->team, &l->turned[i], err);
     for (int k = 0; k < l->e.count && !st; k++)
         if (l->of[k] >= 0) l->e.factor[k].x = l->turned[l->of[k]].x;
@@ -128,7 +128,7 @@ static kspec_status row_sums(const ks_run *run, const ks_mat_expression *e, doub
     return st;
 }
 
-/* Each strip's sums are a row of a matrix; each rank adds up some of its columns, in the order of strips. */
+/* Each strip's sums are a row of a matrix. Each rank adds up some of its columns, in the order of strips. */
 static kspec_status col_sums(const ks_run *run, const ks_mat_expression *e, double *out, kspec_error *err) {
     kspec_team *t = run->team;
     const ks_run alone = ks_run_alone(run);
@@ -194,7 +194,7 @@ static size_t room(const ks_run *run, const ks_room *of) {
 static kspec_status symmetrise(const ks_run *run, size_t n, ks_mat *X, kspec_error *err) {
     const ks_run alone = ks_run_alone(run);
     if (ks_team_ranks(run) == 1) return ks_tile_symmetrise(&alone, n, ks_strips_at(X)->own, err);
-    /* the transposed one is a copy, made before anything is added */
+    /* the transposed factor is a copy, finished before anything is added */
     const ks_mat_expression e = {.m = n, .n = n, .alpha = 1, .count = 1, .factor = {{X, 1, 1}}};
     return expression(run, &e, KS_TILE_ADD, X, NULL, err);
 }

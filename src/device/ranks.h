@@ -1,19 +1,19 @@
-/* The parts of the backend of a team (device/backend.h) */
+/* The internal functions of the team backend (device/backend.h). */
 #pragma once
 
 #include "device/backend.h"
 #include "device/strips.h"
 #include "linalg/linalg.h"
 
-/* What a matrix of this backend is */
+/* A matrix of this backend as strips */
 static inline const ks_strips *ks_strips_at(const ks_mat *p) { return (const ks_strips *)p; }
 
-/* Where a sum or a product waits for the others, with what became of this rank so far */
+/* Waits for the other ranks before a sum or a product, and passes on this rank's status so far. */
 static inline kspec_status ks_ranks_synchronise(kspec_team *t, kspec_status mine, kspec_error *err) {
     return ks_team_synchronise(t, KS_AT_LOOP, mine, "step", 0, err);
 }
 
-/* Some of op(A) (its rows i, by k) or of op(B) (its columns i, by k), from i0 and k0 on */
+/* A piece of op(A) (its rows i, by k) or of op(B) (its columns i, by k), starting at i0 and k0 */
 typedef struct {
     const double *x;
     size_t ld, i0, k0;
@@ -24,26 +24,26 @@ static inline const double *ks_view_at(const ks_view *v, size_t i, size_t k) {
     return v->turned ? v->x + (k - v->k0) * v->ld + (i - v->i0) : v->x + (i - v->i0) * v->ld + (k - v->k0);
 }
 
-/* An operand of a symmetric product: all of it is local, or the i of this rank's strips */
+/* An operand of a symmetric product: wholly local, or only the i of this rank's strips */
 typedef struct {
     ks_view own;
     int local;
 } ks_operand;
 
-/* The inner dimension of a product's piece */
+/* The inner dimension of a piece of a product */
 static inline size_t ks_depth(size_t k) { return k < KS_DEPTH ? k : KS_DEPTH; }
 
 /* ranks_product.c */
 kspec_status ks_ranks_product(const ks_run *run, const ks_mat_product *p, kspec_error *err);
 
-/* ranks_shared.c: A and B are whole, and C, for all of it, is shared; beta is 0. */
+/* ranks_shared.c: A and B are whole, and C is shared for all of its rows; beta is 0. */
 kspec_status ks_ranks_shared(const ks_run *run, const ks_mat_product *p, const double *A, const double *B,
                              double *C, kspec_error *err);
 
-/* ranks_symmetric.c: operands: A and B, or one where they are the same */
+/* ranks_symmetric.c: operands: A and B, or one if they are the same */
 kspec_status ks_ranks_symmetric(const ks_run *run, const ks_mat_product *p, const ks_operand *operands,
                                 int count, kspec_error *err);
 
-/* Doubles that a product holds beside its matrices; 0 where ranks <= 1. `whole` as in ks_room */
+/* Doubles that a product holds in addition to its matrices; 0 if ranks <= 1. `whole` as in ks_room */
 size_t ks_ranks_product_room(int ranks, const ks_mat_product *p, int whole);
 size_t ks_ranks_symmetric_room(int ranks, const ks_mat_product *p, int whole);

@@ -1,6 +1,6 @@
 /*
- * Products of matrices in strips. C = op(A) op(B): each rank makes its own rows of C from its own rows of
- * op(A), and gets op(B) panel by panel; on one machine they share tiles (ranks_shared.c).
+ * Products of matrices in strips. For C = op(A) op(B), each rank computes its own rows of C from its own rows
+ * of op(A), and receives op(B) panel by panel. Ranks on one machine share tiles instead (ranks_shared.c).
  */
 #include "device/ranks.h"
 
@@ -18,7 +18,7 @@ typedef struct {
     /* all of it, or NULL */
     const double *all;
     int turned;
-    /* where not all of it is local: this rank's i, and those of the panel */
+    /* otherwise: this rank's i, and the i of the panel */
     ks_columns columns;
     double *panel, *packed;
     ks_view own, now;
@@ -30,7 +30,7 @@ static side side_of(kspec_team *t, const ks_mat *p, int turned) {
     return s;
 }
 
-/* On one machine the ranks read each other's strips in place; B may be A. C has so many numbers. */
+/* On one machine, ranks read each other's strips in place; B may be A. C: its number of entries */
 static kspec_status share(kspec_team *t, side *A, side *B, size_t C, kspec_error *err) {
     side *sides[] = {A, B};
     const ks_strips *of[2];
@@ -61,7 +61,7 @@ static kspec_status get_own(kspec_team *t, side *s, kspec_error *err) {
     return st;
 }
 
-/* Doubles of a panel and, where all ranks contribute parts of it, of this one's */
+/* Doubles of a panel, plus this rank's contribution if all ranks contribute */
 static size_t packed_room(size_t rows, size_t width) { return ks_size(ks_depth(rows), width); }
 
 static kspec_status begin_panel(kspec_team *t, side *s, size_t width, size_t k, kspec_error *err) {
@@ -86,7 +86,7 @@ static void end_side(side *s) {
     ks_free(s->packed);
 }
 
-/* Columns of a panel: about 64 MB, for fewer and longer messages. Of the shape alone. */
+/* Columns of a panel: about 64 MB, for fewer and longer messages; depends on the shape alone. */
 static size_t panel_width(size_t n, size_t k) {
     const size_t most = ((size_t)8 << 20) / (KS_STRIP_COLS * ks_depth(k)),
                  all = (n + KS_STRIP_COLS - 1) / KS_STRIP_COLS;
@@ -166,8 +166,8 @@ static kspec_status make(const ks_run *run, const ks_mat_product *p, kspec_error
 }
 
 /*
- * A product whose strips are all in the checkpoint is read from it, each rank its own strips; one of
- * which a strip is missing is made again. All that lies between products is made again.
+ * Reads a product from the checkpoint if all its strips are stored, each rank its own strips. If a strip is
+ * missing, the ranks recompute the product. Work between products is always repeated.
  */
 static kspec_status stored(const ks_run *run, const ks_mat_product *p, const ks_stored_loop *l,
                            kspec_error *err) {

@@ -1,7 +1,7 @@
 /*
- * Products where the ranks share memory (team/area.h) and have both operands in it. A tile of C is made by
- * whoever is free, as one process makes it: the bits are the same, whoever that is, and nobody waits for one
- * that the system has held up. At the end each rank takes its own rows.
+ * Products of ranks that share memory (team/area.h) and have both operands in it. Any free rank computes the
+ * next tile of C, as a single process would. The bits do not depend on which rank that is, and no rank waits
+ * for one that the system has delayed. At the end each rank copies its own rows.
  */
 #include "device/ranks.h"
 #include "team/area.h"
@@ -13,7 +13,7 @@ typedef struct {
     ks_tiled product;
 } shared;
 
-/* As many chunks as there are tiles, of which others make most */
+/* As many chunks as tiles, although other ranks compute most of them */
 static kspec_status next_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)chunk, (void)worker;
     const shared *s = ctx;
@@ -22,7 +22,7 @@ static kspec_status next_tile(void *ctx, size_t chunk, const ks_worker *worker) 
     return KSPEC_OK;
 }
 
-/* A strip of C: of a symmetric one what is left of its diagonal is above it elsewhere. */
+/* Copies a strip of C; of a symmetric C, entries below the diagonal come from their mirror images. */
 static void take_strip(const ks_tiled *g, size_t from, size_t rows, double *own) {
     const size_t n = g->n, skip = g->symmetric ? from : 0;
     for (size_t a = 0; a < rows; a++)
@@ -53,7 +53,7 @@ kspec_status ks_ranks_shared(const ks_run *run, const ks_mat_product *p, const d
     const ks_run alone = ks_run_alone(run);
     kspec_status st = ks_parallel_for(&alone, ks_tiled_count(&s.product), next_tile, &s, err);
     if ((st = ks_ranks_synchronise(t, st, err))) {
-        ks_area_end(t); /* not all numbers of this round may have been asked for */
+        ks_area_end(t); /* not every number of this round was necessarily requested */
         return st;
     }
     ks_area_round(t);

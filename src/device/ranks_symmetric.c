@@ -1,9 +1,10 @@
 /*
- * Symmetric products C = op(A) op(B) of matrices in strips. Strip r makes its blocks with the strips
- * r ... r + half of them, round about, so that all have as much to do; a block below the diagonal is made as
- * its mirror image above, as one process makes it, and sent at the end to those whose rows it is in. Every
- * rank gets the strips that it needs from those who have them in windows that begin at its own strips and
- * move on together: at every step all ranks have as many blocks to make, and nobody waits for another.
+ * Symmetric products C = op(A) op(B) of matrices in strips. Strip r computes its blocks with half of the
+ * strips, r ... r + half, cyclically, so that all have the same work. A block below the diagonal is computed
+ * as its mirror image above, as a single process would, and sent at the end to the ranks that have its rows.
+ * Every rank receives the strips that it needs in windows. A rank's window begins at its own strips, and all
+ * windows move on together. At every step all ranks compute equally many blocks, so no rank waits for
+ * another.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -18,7 +19,7 @@ enum { BLOCK = KS_STRIP * KS_STRIP };
 typedef struct {
     const ks_view *own;
     int local;
-    /* of a step: what goes to others, what comes, and per strip of the window where it is */
+    /* of a step: data to send, data received, and the position of each strip of the window */
     double *sent, *got;
     ks_view *at;
 } operand;
@@ -28,17 +29,17 @@ typedef struct {
     /* one or two of them: A, B */
     operand operands[2];
     int count;
-    /* of all; of a window; of this rank */
+    /* number of strips: in total; of a window; of this rank */
     size_t strips, width;
     ks_range own;
     size_t steps, step;
     ks_range k;
-    /* per own strip and strip of the window: a block as it is above the diagonal */
+    /* per own strip and strip of the window: the block as it is above the diagonal */
     double *blocks, *C;
     size_t *bytes;
 } square;
 
-/* ---- who makes what ---- */
+/* ---- the division of blocks among strips ---- */
 
 static ks_range strip(const square *q, size_t s) {
     const size_t to = (s + 1) * KS_STRIP;
@@ -51,13 +52,13 @@ static ks_range strips_of(const kspec_team *t, const square *q, int rank) {
 
 static int within(ks_range r, size_t s) { return s >= r.from && s < r.to; }
 
-/* Is the block of the strips r and c made by r? Of any two strips one is. */
+/* Does strip r compute the block of the strips r and c? Exactly one of any two strips does. */
 static int makes(const square *q, size_t r, size_t c) {
     const size_t ahead = (c + q->strips - r) % q->strips;
     return 2 * ahead < q->strips || (2 * ahead == q->strips && r < c);
 }
 
-/* The window of a rank with these strips, at a step: beyond the last strip it goes on with the first */
+/* The window of a rank with these strips, at a step; after the last strip follows the first */
 static ks_range window(const square *q, ks_range own, size_t step) {
     const size_t end = ks_range_size(own) ? own.to + q->strips / 2 : own.from;
     const size_t from = own.from + step * q->width, to = from + q->width;
@@ -65,7 +66,7 @@ static ks_range window(const square *q, ks_range own, size_t step) {
     return (ks_range){from, to < end ? to : end};
 }
 
-/* rows: the most that any rank has */
+/* rows: the most rows of any rank */
 static size_t steps_of(const square *q, size_t rows) {
     const size_t most = (rows + KS_STRIP - 1) / KS_STRIP + q->strips / 2;
     return (most + q->width - 1) / q->width;
@@ -73,10 +74,10 @@ static size_t steps_of(const square *q, size_t rows) {
 
 /* ---- windows ---- */
 
-/* Numbers of a strip, for the k of this step */
+/* Entries of a strip, for the k of this step */
 static size_t numbers(const square *q, size_t s) { return ks_range_size(strip(q, s)) * ks_range_size(q->k); }
 
-/* The strips of `has` in a window, as numbers */
+/* Entries of the strips that `has` and a window have in common */
 static size_t common(const square *q, ks_range has, ks_range w) {
     size_t sum = 0;
     for (size_t s = w.from; s < w.to; s++)
@@ -94,7 +95,7 @@ static double *pack(const square *q, double *to, const ks_view *v, size_t s) {
     return to;
 }
 
-/* Where the strips of a window are once they have come: from rank after rank, in its order */
+/* The positions of a window's strips as received: rank after rank */
 static void lay_out(const kspec_team *t, const square *q, operand *o, ks_range w) {
     const double *from = o->got;
     for (size_t s = w.from; s < w.to; s++) o->at[s - w.from] = *o->own;
@@ -153,7 +154,7 @@ static kspec_status block(void *ctx, size_t chunk, const ks_worker *worker) {
             ks_view_at(a, i.from, q->k.from), a->ld, ks_view_at(b, j.from, q->k.from), b->ld,
             q->k.from ? 1 : 0, x, KS_STRIP);
     if (q->k.to < q->p->k) return KSPEC_OK;
-    if (r == c) /* what is above the diagonal counts */
+    if (r == c) /* only the upper triangle counts */
         for (size_t u = 0; u < ks_range_size(i); u++)
             for (size_t v = 0; v < u; v++) x[u * KS_STRIP + v] = x[v * KS_STRIP + u];
     place(q, r, c, x, KS_STRIP, r > c);
@@ -163,7 +164,7 @@ static kspec_status block(void *ctx, size_t chunk, const ks_worker *worker) {
 
 /* ---- the other half ---- */
 
-/* Numbers of the blocks that `from` makes and sends to another rank */
+/* Entries of the blocks that `from` computes and sends to another rank */
 static size_t mirrored(const square *q, ks_range from, ks_range to) {
     size_t count = 0;
     for (size_t r = from.from; r < from.to; r++)
@@ -172,7 +173,7 @@ static size_t mirrored(const square *q, ks_range from, ks_range to) {
     return count;
 }
 
-/* What goes round at the end */
+/* The data exchanged at the end */
 typedef struct {
     double *sent, *got;
     size_t *bytes;
@@ -224,7 +225,7 @@ static kspec_status send_mirror(kspec_team *t, const square *q, mirror *m, kspec
     return st;
 }
 
-/* st: what became of this rank so far */
+/* st: this rank's status so far */
 static kspec_status get_mirror(kspec_team *t, const square *q, kspec_status st, kspec_error *err) {
     mirror m = {0};
     if (!st) st = begin_mirror(t, q, &m, err);
@@ -246,7 +247,7 @@ static size_t window_width(size_t strips, size_t k) {
     return units < strips ? units : strips;
 }
 
-/* Numbers that this rank sends in a step, at most */
+/* The most entries that this rank sends in a step */
 static size_t sent_most(const kspec_team *t, square *q) {
     size_t most = 0;
     q->k = (ks_range){0, ks_depth(q->p->k)};
@@ -285,7 +286,7 @@ static kspec_status step(const ks_run *run, square *q, kspec_error *err) {
     return st ? st : ks_parallel_for(&part, count, block, q, err);
 }
 
-/* st: what became of this rank so far */
+/* st: this rank's status so far */
 static kspec_status all_steps(const ks_run *run, square *q, kspec_status st, kspec_error *err) {
     int local = 1;
     for (int i = 0; i < q->count; i++) local &= q->operands[i].local;
@@ -324,7 +325,7 @@ kspec_status ks_ranks_symmetric(const ks_run *run, const ks_mat_product *p, cons
 size_t ks_ranks_symmetric_room(int ranks, const ks_mat_product *p, int whole) {
     const size_t width = window_width((p->n + KS_STRIP - 1) / KS_STRIP, p->k) * KS_STRIP;
     const size_t own = ks_strip_rows_most(p->n, ranks);
-    /* a window comes, and of the strips that go out there are twice as many and this rank's */
+    /* the received window; for sending, twice as many strips and this rank's */
     const size_t windows = ks_size(ks_size_add(3 * width, own + KS_STRIP), ks_depth(p->k));
     size_t room = ks_size(own, width);
     if (!(whole & KS_WHOLE_A)) room = ks_size_add(room, windows);

@@ -12,7 +12,7 @@ size_t ks_resident_lock_least = (size_t)1 << 20;
 
 static size_t bytes_of(const ks_resident *r) { return r->count * sizeof(double); }
 
-/* The matrix at p, or in which p is: the caller's may overlap */
+/* The matrix that contains p; the caller's matrices may overlap. */
 static ks_resident *find(const ks_device *d, const double *p) {
     for (ks_resident *r = d->resident; r; r = r->next)
         if (p == r->host) return r;
@@ -24,22 +24,22 @@ static ks_resident *find(const ks_device *d, const double *p) {
 /* ---- copies ---- */
 
 /*
- * Before each copy. Page-locking takes about as long as one copy saves by it: what is copied again may be so
- * often. Where the system refuses it, copies are slower and no different.
+ * Called before each copy. Page-locking takes about as long as it saves in one copy, so a matrix is locked
+ * when it is copied a second time. If the system refuses, copies are slower but otherwise the same.
  */
 static void lock_if_copied_again(const ks_device *d, ks_resident *r) {
     if (r && ++r->copies == 2 && !r->borrowed && bytes_of(r) >= ks_resident_lock_least)
         d->plugin->lock(d->gpu, r->host, bytes_of(r));
 }
 
-/* Out, or to the device */
+/* Copies a matrix out of the device, or to it. */
 static kspec_status copy(const ks_run *run, ks_resident *r, int out, kspec_error *err) {
     ks_device *d = run->device;
     const double start = ks_now();
     lock_if_copied_again(d, r);
     const ks_plugin_status st = out ? d->plugin->get(d->gpu, r->host, r->on_device, r->count, 1)
                                     : d->plugin->put(d->gpu, r->on_device, r->host, r->count);
-    if (r->borrowed && r->copies == 1) d->copying += ks_now() - start; /* as where all fit */
+    if (r->borrowed && r->copies == 1) d->copying += ks_now() - start; /* as if all matrices fitted */
     if (!st) r->valid = KS_ON_HOST | KS_ON_DEVICE;
     return ks_device_status(d, st, "copying", err);
 }
@@ -56,7 +56,7 @@ static kspec_status to_host(const ks_run *run, ks_resident *r, kspec_error *err)
     return r && r->valid == KS_ON_DEVICE ? copy(run, r, 1, err) : KSPEC_OK;
 }
 
-/* Of those on the device the one that was used longest ago, but for this operation's; NULL: no other is */
+/* The least recently used matrix on the device that this operation does not use; NULL: none */
 static ks_resident *oldest(const ks_device *d) {
     ks_resident *found = NULL;
     for (ks_resident *r = d->resident; r; r = r->next)
@@ -70,7 +70,7 @@ static kspec_status move_out(const ks_run *run, ks_resident *r, kspec_error *err
     return st;
 }
 
-/* Others move out until so many bytes more are within the device's share. */
+/* Moves other matrices out until this many more bytes fit the device's share. */
 static kspec_status make_room(const ks_run *run, size_t bytes, kspec_error *err) {
     const ks_device *d = run->device;
     const size_t share = d->share ? d->share : 2 * d->streamed * sizeof(double);
@@ -100,7 +100,10 @@ static kspec_status to_device(const ks_run *run, ks_resident *r, int read, kspec
 
 /* ---- operations ---- */
 
-/* What one reads, and what it writes (NULL: a vector of the host's): all, or `in` what is held */
+/*
+ * The matrices that an operation reads, and the one that it writes (NULL: a host vector), all or `in` held
+ * ones
+ */
 typedef struct {
     ks_resident *from[KS_TILE_FACTORS + 2], *to;
     int count, in, known;
@@ -114,7 +117,7 @@ static void reads(const ks_device *d, operands *o, const double *p) {
     if (r) o->from[o->count++] = r;
 }
 
-/* so many numbers, in place of what is there, or adding to it */
+/* it writes this many numbers, replacing the old ones or adding to them */
 static void writes(const ks_device *d, operands *o, const double *p, size_t count, int add) {
     o->to = find(d, p);
     if (!o->to)
@@ -123,7 +126,7 @@ static void writes(const ks_device *d, operands *o, const double *p, size_t coun
         o->in = add || p != o->to->host || count < o->to->count;
 }
 
-/* Do they fit the device? 7/4 of the room are less than was free. */
+/* Do they fit the device? 7/4 of the room is less than was free. */
 static int fit(const ks_device *d, const operands *o) {
     size_t all = o->to ? o->to->count : 0;
     for (int k = 0; k < o->count; k++)
@@ -134,7 +137,7 @@ static int fit(const ks_device *d, const operands *o) {
 static kspec_status all_on_device(const ks_run *run, const operands *o, kspec_error *err) {
     const size_t now = ++run->device->operation;
     kspec_status st = KSPEC_OK;
-    for (int k = 0; k < o->count; k++) o->from[k]->used = now; /* all of them stay */
+    for (int k = 0; k < o->count; k++) o->from[k]->used = now; /* they all stay */
     if (o->to) o->to->used = now;
     for (int k = 0; k < o->count && !st; k++) st = to_device(run, o->from[k], 1, err);
     return o->to && !st ? to_device(run, o->to, o->in, err) : st;
@@ -217,7 +220,7 @@ static kspec_status symmetrise(const ks_run *run, size_t n, ks_mat *at, kspec_er
               : ks_tile_symmetrise(run, n, X, err);
 }
 
-/* Made by the processor: a constant */
+/* The CPU builds it, because it is constant. */
 static kspec_status triangle(const ks_run *run, size_t n, ks_mat *X, kspec_error *err) {
     ks_resident *r = find(run->device, ks_mat_address(X));
     if (r) r->valid = KS_ON_HOST;
@@ -251,7 +254,7 @@ static int suits(const ks_run *run, ks_holding how, double work) {
     return how != KS_HOLD_ADDRESSES && run->device && run->device->streamed;
 }
 
-/* An entry of the list; of memory of its own, or the caller's */
+/* An entry of the list, with memory that it allocates or that the caller owns */
 static kspec_status enter(const ks_run *run, const double *borrowed, size_t rows, size_t cols,
                           const char *what, ks_resident **out, kspec_error *err) {
     ks_resident *r = ks_zalloc(1, sizeof *r);
@@ -298,7 +301,7 @@ static void idle(const ks_run *run, ks_mat *p) {
     r->valid = 0;
 }
 
-/* What is the caller's on the device becomes one of ours: it must be possible to move it out. */
+/* Copies the caller's matrix on the device to a matrix of this list, which can be moved out. */
 static kspec_status copy_in(const ks_run *run, const double *from, size_t rows, size_t cols, const char *what,
                             const ks_mat **out, kspec_error *err) {
     ks_device *d = run->device;

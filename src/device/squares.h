@@ -1,7 +1,7 @@
 /*
- * What naive, Kong-Valiant and the sums of second order share: a computation with the Gram matrix and others
- * as large, wherever a backend has them (device/backend.h). Every step does nothing after a failure, and all
- * is dropped at the end.
+ * Steps of a computation with the Gram matrix and others as large, on any backend (device/backend.h): naive,
+ * Kong-Valiant and second-order sums share them. After a failure every further step does nothing, and the end
+ * drops all matrices.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ typedef struct {
     kspec_error *err;
 } ks_squares;
 
-/* `matrices`: how many are held at most */
+/* `matrices`: the most matrices held at once */
 ks_squares ks_squares_begin(const ks_run *run, const ks_pair *p, size_t matrices, const char *name,
                             kspec_error *err);
 kspec_status ks_squares_end(ks_squares *w);
@@ -31,7 +31,7 @@ ks_mat *ks_squares_matrix(ks_squares *w, size_t rows, size_t cols);
 void ks_squares_drop_last(ks_squares *w);
 double *ks_squares_vector(ks_squares *w, size_t count);
 
-/* Z (m x n) = alpha X Y + beta Z, with m x k and k x n; the transpose of X or Y may be given */
+/* Z (m x n) = alpha X Y + beta Z, with m x k and k x n; X or Y may be given as its transpose */
 enum { KS_TURN_SECOND = 1, KS_TURN_FIRST = 2 };
 void ks_squares_product(ks_squares *w, const ks_run *part, size_t m, size_t n, size_t k, double alpha,
                         const ks_mat *X, const ks_mat *Y, int turned, double beta, ks_mat *Z);
@@ -43,6 +43,6 @@ void ks_squares_sums(ks_squares *w, size_t m, size_t n, double alpha, const ks_m
 void ks_squares_diagonal(ks_squares *w, size_t n, const ks_mat *X, double *out);
 double ks_squares_sum(const ks_squares *w, size_t n, const double *x);
 
-/* The trace of X X^T, and the sum of squares of its entries, by the smaller of X X^T and X^T X */
+/* The trace and the sum of squares of X X^T, from the smaller of X X^T and X^T X */
 kspec_status ks_gram_sums_device(const ks_run *run, const double *X, size_t P, size_t Q, double *trace,
                                  double *square, kspec_error *err);

@@ -1,7 +1,7 @@
 /*
- * Products on a device of matrices that are in the host's memory. A tile of C stays on the device while
- * panels of op(A) and op(B) pass through it, two of each, so that the next ones are on their way while these
- * are multiplied. Tiles and panels depend on the shape and on the device's room alone.
+ * Multiplies matrices in host memory on a device. A tile of C stays on the device while panels of op(A) and
+ * op(B) pass through it, two of each, so that the next panels are copied while the current ones are
+ * multiplied. Tiles and panels depend on the shape and on the device's room alone.
  */
 #include "device/streamed.h"
 
@@ -12,16 +12,16 @@
 
 #include <math.h>
 
-/* Rows of op(A) and columns of op(B) of a tile, and the length of a panel */
+/* Rows of op(A) and columns of op(B) in a tile, and the length of a panel */
 typedef struct {
     size_t m, n, k;
-    /* of C: with another one for the mirror image of a symmetric product */
+    /* tiles of C: 2 for a symmetric product, for the mirror image; otherwise 1 */
     size_t tiles;
 } shape;
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* The largest t of tiles t^2 + 4 t k <= room, by 64 */
+/* The largest t with tiles t^2 + 4 t k <= room, in steps of 64 */
 static size_t edge(double room, double k, double tiles) {
     const size_t t = (size_t)((sqrt(4 * k * k + tiles * room) - 2 * k) / tiles);
     return t < 1 ? 1 : t < 64 ? t : t / 64 * 64;
@@ -37,7 +37,7 @@ static shape shape_of(const ks_matmul *p, size_t room) {
         s.m = s.n = edge(all, (double)s.k, 2);
         return s;
     }
-    /* where one side is short, the other may be longer */
+    /* if one side is short, the other may be longer */
     if (s.m == p->m && s.m + s.k) s.n = least(p->n, (room - 2 * s.m * s.k) / (s.m + 2 * s.k));
     if (s.n == p->n && s.n + s.k) s.m = least(p->m, (room - 2 * s.n * s.k) / (s.n + 2 * s.k));
     return s;

@@ -20,9 +20,9 @@ typedef struct {
     const ks_expression *e;
     ks_tile_result what;
     double *out;
-    /* column sums: one row of them per strip */
+    /* column sums: one row of sums per strip */
     int by_strip;
-    /* per worker: room for a tile of each factor that is transposed */
+    /* per worker: room for a tile of each transposed factor */
     double *turned;
     size_t room;
 } tile_job;
@@ -43,8 +43,8 @@ static double sum(const double *x, size_t n) {
 }
 
 /*
- * The tile at (i,j), m x n; transposed factors are turned into `turned` first (count x TR x TC). Column sums
- * are added to `sums`.
+ * Computes the tile at (i,j), m x n. First transposes factors into `turned` (count x TR x TC) where needed.
+ * Adds column sums to `sums`.
  */
 static void tile(const tile_job *job, size_t i, size_t j, size_t m, size_t n, double *turned, double *sums) {
     const ks_expression *e = job->e;
@@ -80,7 +80,7 @@ static void tile(const tile_job *job, size_t i, size_t j, size_t m, size_t n, do
     }
 }
 
-/* TC columns from j on, strip after strip */
+/* Sums TC columns from j on, strip after strip. */
 static void column_sums(const tile_job *job, size_t j, double *turned) {
     const ks_expression *e = job->e;
     size_t n = e->n - j < TC ? e->n - j : TC;
@@ -93,7 +93,7 @@ static void column_sums(const tile_job *job, size_t j, double *turned) {
     }
 }
 
-/* A chunk is TR rows, or TC columns for column sums, so that no two chunks write to one place. */
+/* A chunk is TR rows, or TC columns for column sums, so no two chunks write to the same place. */
 static kspec_status tile_chunk(void *ctx, size_t chunk, const ks_worker *worker) {
     const tile_job *job = ctx;
     const ks_expression *e = job->e;

@@ -1,9 +1,9 @@
 /*
- * The processor's elementwise products of several matrices, tile by tile, without matrices in between: the
+ * Elementwise products of several matrices on the CPU, tile by tile and without intermediate matrices: the
  * expression
  *     X[i,j] = alpha row[i] col[j] prod_k F_k[i,j]^power_k
- * is stored, added, or summed over one index. Work is cut into fixed chunks: the same bits at any thread
- * count.
+ * is stored, added, or summed over one index. Work is cut into fixed chunks, which gives the same bits at any
+ * thread count.
  */
 #pragma once
 
@@ -11,20 +11,20 @@
 #include "device/plugin.h"
 
 /*
- * out is m x n, m or n numbers. A sum over rows is that of the sums over strips of KS_STRIP rows
- * (linalg/linalg.h), so that it can be shared out.
+ * out has m x n, m or n numbers. A sum over rows adds the sums over strips of KS_STRIP rows
+ * (linalg/linalg.h), so that ranks can divide it among themselves.
  */
 kspec_status ks_tile_run(const ks_run *run, const ks_expression *x, ks_tile_result what, double *out,
                          kspec_error *err);
 
-/* The sums over each strip of rows instead: out[strip*n + j] */
+/* Writes the sums over each strip of rows instead: out[strip*n + j]. */
 kspec_status ks_tile_strip_sums(const ks_run *run, const ks_expression *x, double *out, kspec_error *err);
 
-/* How many doubles it holds meanwhile. */
+/* The number of doubles that it holds while it runs */
 size_t ks_tile_room(const ks_run *run, const ks_expression *x, ks_tile_result what);
 
 /* X += X^T for an n x n matrix. */
 kspec_status ks_tile_symmetrise(const ks_run *run, size_t n, double *X, kspec_error *err);
 
-/* The run to use for an operation of this many multiply-adds: threads cost more than a small one saves. */
+/* The run for an operation of this many multiply-adds: in small ones, threads cost more than they save. */
 ks_run ks_tile_threads(const ks_run *run, double work);

@@ -9,12 +9,12 @@
 static const unsigned ALL = (KSPEC_NORM_METHOD_RFF_DEBIASED << 1) - 1;
 
 /*
- * What AUTO stands for, of p columns, in multiply-adds. A core does some 4e10 a second. Lanczos takes about 5
- * products with K, which is made anew for each where it does not fit into memory. The moments of q features
- * take 700 q^3 beside what is linear in n (measured: 0.33 s at q = 256).
+ * Methods for AUTO, given p columns, by their multiply-adds. A core does some 4e10 a second. Lanczos takes
+ * about 5 products with K, which is recomputed for each product if it does not fit into memory. The moments
+ * of q features take 700 q^3, plus work linear in n (measured: 0.33 s at q = 256).
  */
 unsigned ks_norm_auto(const kspec_norm_opts *o, size_t rows, size_t p) {
-    enum { PRODUCTS = 5, FUNCTION = 20 /* an exponential or a cosine, in multiply-adds */ };
+    enum { PRODUCTS = 5, FUNCTION = 20 /* cost of an exponential or a cosine in multiply-adds */ };
     const double BUDGET = 1e11, n = (double)rows, q = (double)(o->features ? o->features : 256);
     const double memory = o->memory ? (double)o->memory : 0x1p30, each = (double)p + FUNCTION;
     const double exact =
@@ -25,7 +25,7 @@ unsigned ks_norm_auto(const kspec_norm_opts *o, size_t rows, size_t p) {
            (exact > BUDGET || approximate <= exact ? KSPEC_NORM_METHOD_RFF_DEBIASED : 0U);
 }
 
-/* The numbers of features, samples, updates and draws */
+/* Checks the numbers of features, samples, updates and draws. */
 static kspec_status check_numbers(kspec_norm_opts *o, size_t n, kspec_error *err) {
     if (!o->features) o->features = 256;
     if (o->features > 1000000) return ks_fail(err, KSPEC_E_ARG, "features %zu exceed 1000000", o->features);
@@ -51,7 +51,7 @@ static kspec_status check_numbers(kspec_norm_opts *o, size_t n, kspec_error *err
     return KSPEC_OK;
 }
 
-/* What orthogonal frequencies and a wanted error are good for */
+/* Rejects orthogonal frequencies and a wanted error for methods that cannot use them. */
 static kspec_status check_features(const kspec_norm_opts *o, kspec_error *err) {
     if (o->frequencies == KSPEC_FREQUENCIES_ORTHOGONAL && o->methods & KSPEC_NORM_METHOD_RFF_DEBIASED)
         return ks_refuse(err, KSPEC_E_ARG, "frequencies", NULL,

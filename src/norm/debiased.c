@@ -17,9 +17,7 @@ size_t ks_debiased_features = 4096;
 
 enum { PERMUTATIONS = 8, EXACT_PAIRS = 3 };
 
-/*
- * Multiply-adds, at most: of all exact orders; and of the others, where more would mean fewer random orders.
- */
+/* The most multiply-adds of all exact orders; and of the others, which use fewer random orders instead. */
 static const double EXACT_WORK = 4e11, KV_WORK = 4e10;
 
 /* ---- reading ---- */
@@ -68,7 +66,7 @@ ks_debiased ks_debiased_read(const double *m, const double *loo, int orders, siz
 
 /* ---- moments ---- */
 
-/* A matrix A (q x q) with A^T A / q = G: with complete rows the estimators depend on that product alone. */
+/* A matrix A (q x q) with A^T A / q = G: with complete rows, the estimators depend only on this product. */
 static kspec_status factor(double *G, size_t q, double *A, double *w, kspec_error *err) {
     kspec_status st = ks_syevd(1, q, G, q, w, err);
     for (size_t k = 0; k < q && !st; k++)
@@ -77,10 +75,11 @@ static kspec_status factor(double *G, size_t q, double *A, double *w, kspec_erro
 }
 
 /*
- * Pairs. A turn of the two columns of a pair changes no sum over pairs; the one that makes their product zero
- * lets no cycle step from one to the other. So the sums over distinct columns are those over distinct pairs
- * where any two of a cycle's columns are neighbours, n <= 3, and Kong and Valiant's at every n. What differs
- * is the number of cycles, and that of G = Phi^T Phi / n a pair's part is half.
+ * Pairs of columns. Rotating the two columns of a pair changes no sum over pairs. The rotation that makes
+ * their product zero prevents a cycle from stepping from one to the other. So the sums over distinct columns
+ * equal the sums over distinct pairs whenever any two columns of a cycle are neighbours, that is for n <= 3,
+ * and for Kong and Valiant's estimator at every n. Only the number of cycles differs, and a pair's part of G
+ * = Phi^T Phi / n is half.
  */
 static void turn_pairs(double *G, size_t q) {
     for (size_t a = 0; a < q; a += 2) {
@@ -97,7 +96,7 @@ static void turn_pairs(double *G, size_t q) {
     }
 }
 
-/* Moments of orders from..to of distinct columns, and those without a column, to those of pairs, in place */
+/* Converts moments of orders from..to, with and without a column, from columns to pairs, in place. */
 static void read_pairs(double *m, double *loo, int from, int to, size_t q) {
     const double Q = (double)q, pairs = Q / 2;
     double more = 1; /* (q)_n / ((q/2)_n 2^n) */
@@ -106,14 +105,14 @@ static void read_pairs(double *m, double *loo, int from, int to, size_t q) {
         if (n < from) continue;
         const double *L = loo + (size_t)(n - 1) * q, f = m[n - 1], all = m[n - 1] = more * f;
         double *without = loo + (size_t)(n - 1) * (q / 2);
-        for (size_t k = 0; k < q / 2; k++) { /* f less a column's is what passes through it */
+        for (size_t k = 0; k < q / 2; k++) { /* f minus its value without a column passes through it */
             const double through = 2 * f - (L[2 * k] + L[2 * k + 1]) * (Q - n) / Q;
             without[k] = (all - more * through) * pairs / (pairs - n);
         }
     }
 }
 
-/* The highest order up to *order that the exact estimator can do here */
+/* The highest order up to *order that the exact estimator can compute for these features */
 static kspec_status exact_order(const ks_run *run, ks_exact_plan *plan, int *order, kspec_error *err) {
     size_t available = run->device ? ks_device_available(run->device) : ks_team_memory(run);
     kspec_status decided = ks_team_decide(run->team, &available, sizeof available, err);
@@ -128,7 +127,7 @@ static kspec_status exact_order(const ks_run *run, ks_exact_plan *plan, int *ord
     return KSPEC_OK;
 }
 
-/* A random order of the q columns, of which `group` that follow each other stay together */
+/* A random order of the q columns, in which `group` consecutive columns stay together */
 static void random_order(uint64_t seed, uint64_t stream, size_t q, size_t group, size_t *order) {
     ks_random_permutation(seed, stream, q / group, order);
     for (size_t k = q / group; k-- > 0;)
@@ -136,9 +135,8 @@ static void random_order(uint64_t seed, uint64_t stream, size_t q, size_t group,
 }
 
 /*
- * Kong-Valiant in several random orders of the features, all orders of moments up to `orders`. Features are
- * the rows of its matrix, which is A^T. m and loo are those of the exact sums; only their part above `done`
- * is written.
+ * Runs Kong-Valiant in several random orders of the features, for all moments up to `orders`. The rows of its
+ * matrix A^T are the features. m and loo hold the exact sums; this function writes only orders above `done`.
  */
 static kspec_status increasing(const ks_run *run, const double *A, size_t q, size_t group, int done,
                                int orders, uint64_t seed, uint64_t draw, double *m, double *loo,
@@ -179,7 +177,7 @@ kspec_status ks_debias(const ks_run *run, double *G, size_t q, int paired, size_
     const size_t group = paired ? 2 : 1, drawn = q / group;
     *out = (ks_debiased){(double)n, 1, (double)n, 0};
     if (orders > KS_DEBIASED_ORDERS) orders = KS_DEBIASED_ORDERS;
-    if ((size_t)orders >= drawn) orders = (int)drawn - 1; /* leaving one out must leave enough */
+    if ((size_t)orders >= drawn) orders = (int)drawn - 1; /* leaving one out must leave enough columns */
     if (orders < 2) return KSPEC_OK;
     if (paired) turn_pairs(G, q);
     ks_arena arena = {0};
@@ -202,7 +200,7 @@ kspec_status ks_debias(const ks_run *run, double *G, size_t q, int paired, size_
     ks_exact_plan_free(&plan);
     if (!st && paired) read_pairs(m, loo, 1, exact, q);
     if (!st) *out = ks_debiased_read(m, loo, exact, drawn, n);
-    /* where the exact orders ended before, no higher one is known better */
+    /* if the exact orders ended earlier, the precision of a higher order is not known better */
     if (!st && exact < orders && out->order == exact) {
         ks_run part = ks_run_part(run, 0.3, 1);
         st = increasing(&part, A, q, group, exact, orders, seed, draw, m, loo, err);

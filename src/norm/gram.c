@@ -10,15 +10,15 @@
 #include <string.h>
 
 /*
- * Small tiles stay in the second-level cache between product and exponentials; from LARGE_FROM columns on the
- * product is most of the work.
+ * Small tiles stay in the second-level cache between product and exponentials. From LARGE_FROM columns on,
+ * the product dominates the work.
  */
 enum { SMALL_TILE = 256, LARGE_TILE = 512, LARGE_FROM = 128 /* columns */ };
 enum { CHUNKS = 32, CHUNK_TILES = 128 /* small ones */ };
 
 /*
- * With h = |x|^2/2 the exponent is x.y - h_x - h_y, whose error is about 2e-16 max h: past this h the tile is
- * made from differences, which cost more than a matrix product but cancel nothing.
+ * With h = |x|^2/2 the exponent is x.y - h_x - h_y, with an error of about 2e-16 max h. Above this h, tiles
+ * are computed from differences, which cost more than a matrix product but have no cancellation.
  */
 static const double LARGEST_H = 1e4;
 
@@ -30,7 +30,7 @@ void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile
     if (g->xt) {
         for (size_t i = 0; i < m; i++) {
             g->simd->gram_row(g->metric, x + i * p, g->xt + J * T * p, T, p, tile + i * T, pad);
-            /* of a tile on the diagonal, the half that is kept */
+            /* of a tile on the diagonal, compute only the stored half */
             for (size_t j = I == J ? i + 1 : 0; j < n && g->metric == KS_METRIC_SQUARE; j++)
                 tile[i * T + j] = ks_matern_at(&g->matern, tile[i * T + j]);
         }
@@ -51,7 +51,7 @@ void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile
 
 static size_t tile_count(size_t bands) { return bands * (bands + 1) / 2; }
 
-/* The place (I, J) of a tile; (I, J) of the next one */
+/* The position (I, J) of a tile; the position of the next one */
 static void locate(size_t bands, size_t t, size_t *I, size_t *J) {
     size_t row = bands;
     for (*I = 0; t >= row; ++*I) t -= row--;
@@ -64,21 +64,21 @@ static void next(size_t bands, size_t *I, size_t *J) {
 
 typedef struct {
     ks_gram *g;
-    size_t first, per_chunk; /* tiles: the round's first, and how many a chunk has */
+    size_t first, per_chunk; /* first tile of the round; tiles per chunk */
     double *K;               /* for the whole matrix */
 } job;
 
 /* Tiles of a chunk; a product goes in rounds of CHUNKS chunks. */
 static size_t tiles_per_chunk(const ks_gram *g) {
     size_t per = (tile_count(g->bands) + CHUNKS - 1) / CHUNKS;
-    size_t most = CHUNK_TILES * SMALL_TILE * SMALL_TILE / (g->T * g->T); /* so that a chunk is short */
+    size_t most = CHUNK_TILES * SMALL_TILE * SMALL_TILE / (g->T * g->T); /* keeps a chunk short */
     return per > most ? most : per;
 }
 
-/* Chunks of a round that this rank has */
+/* The number of this rank's chunks in a round */
 static size_t own_chunks(const ks_gram *g) { return (CHUNKS - g->rank + g->ranks - 1) / g->ranks; }
 
-/* Where a tile is held, in tiles; those of other ranks' chunks are nowhere: SIZE_MAX */
+/* The position of a tile in this rank's memory, in tiles; SIZE_MAX for tiles of other ranks */
 static size_t held_at(const ks_gram *g, size_t t) {
     if (g->ranks == 1) return t;
     size_t per = tiles_per_chunk(g), round = t / (CHUNKS * per), chunk = t / per % CHUNKS;
@@ -191,7 +191,7 @@ kspec_status ks_gram_take(ks_gram *g, const ks_run *run, const kspec_matrix *K, 
 
 /* ---- products ---- */
 
-/* The chunk's tiles, both ways, into a vector of the chunk's own. */
+/* Adds the products of the chunk's tiles and of their mirror images to the chunk's vector. */
 static kspec_status multiply(void *ctx, size_t chunk, const ks_worker *worker) {
     const job *j = ctx;
     const ks_gram *g = j->g;
@@ -211,7 +211,7 @@ static kspec_status multiply(void *ctx, size_t chunk, const ks_worker *worker) {
 kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, double *y, kspec_error *err) {
     ks_gram *g = gram;
     size_t tiles = tile_count(g->bands), per = tiles_per_chunk(g), round = CHUNKS * per;
-    /* the padding stays 0: entries of a tile beyond its columns add nothing */
+    /* the padding stays 0, so tile entries beyond the columns add nothing */
     memcpy(g->in, x, g->n * sizeof *x);
     memset(y, 0, g->n * sizeof *y);
     for (job j = {.g = g, .per_chunk = per}; j.first < tiles; j.first += round) {
@@ -234,7 +234,7 @@ static kspec_status place(void *ctx, size_t chunk, const ks_worker *worker) {
     const double *tile = tile_at(g, chunk, I, J, g->tile[worker->index]);
     double *K = j->K + I * T * g->n + J * T;
     for (size_t i = 0; i < rows_of(g, I); i++) memcpy(K + i * g->n, tile + i * T, rows_of(g, J) * sizeof *K);
-    /* The mirror, eight of its rows at a time, so that both sides are read and written in whole lines */
+    /* The mirror image, eight rows at a time, so that both sides read and write whole cache lines */
     double buffer[8][LARGE_TILE], *L = j->K + J * T * g->n + I * T;
     for (size_t c = 0; c < rows_of(g, J) && I != J; c += 8) {
         for (size_t i = 0; i < rows_of(g, I); i++)

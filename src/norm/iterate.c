@@ -25,12 +25,15 @@ static void start(const ks_operator *A, const ks_iteration *o, double *v) {
     normalise(A->n, v);
 }
 
-/* The part of a run that product k covers. Their number is not known, so each takes a tenth of the rest. */
+/*
+ * The share of the progress for product k. The number of products is unknown, so each takes a tenth of the
+ * rest.
+ */
 static ks_run next_part(const ks_run *run, int k) {
     return ks_run_part(run, 1 - pow(0.9, k), 1 - pow(0.9, k + 1));
 }
 
-/* One product: what a checkpoint keeps */
+/* One product, as stored in a checkpoint */
 typedef struct {
     const ks_operator *A;
     const double *x;
@@ -65,7 +68,7 @@ kspec_status ks_power(const ks_run *run, const ks_operator *A, const ks_iteratio
         for (size_t i = 0; i < n; i++) square += (w[i] - value * v[i]) * (w[i] - value * v[i]);
         change = t ? fabs(value - top->value) : INFINITY;
         *top = (ks_top){value, value > 0 ? sqrt(square) / value : 0, t, 0, 0};
-        double c = change / last; /* NaN and 0 while there are no two changes */
+        double c = change / last; /* NaN and 0 until two changes exist */
         double error = t >= 3 && c < 1 ? change * c / (1 - c) : INFINITY;
         if (t && top->residual <= 4 * DBL_EPSILON) error = 0; /* an eigenvector already */
         top->converged =
@@ -88,7 +91,7 @@ typedef struct {
     double S[BASIS * BASIS], theta[BASIS];
 } basis;
 
-/* w -= sum_k (v_k.w) v_k, twice: the rest is orthogonal to rounding */
+/* w -= sum_k (v_k.w) v_k, twice: the remainder is orthogonal up to rounding */
 static void orthogonalise(const basis *b, int count, size_t n, double *w) {
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < count; k++) {
@@ -130,19 +133,19 @@ kspec_status ks_lanczos(const ks_run *run, const ks_operator *A, const ks_iterat
         orthogonalise(b, m, n, w);
         double beta = b->beta[m - 1] = normalise(n, w);
         int last = products == o->updates || m == most;
-        if (m > 24 && m % 4 && !last) continue; /* the Ritz values cost m^3 */
+        if (m > 24 && m % 4 && !last) continue; /* computing Ritz values costs m^3 */
         if ((st = ritz(b, m, err))) break;
         /* residuals of the first two Ritz pairs: the last entries of the last two vectors */
         size_t M = (size_t)m;
         double t1 = b->theta[m - 1], r = beta * fabs(b->S[M * M - 1]);
         double gap = m > 1 ? t1 - b->theta[m - 2] - beta * fabs(b->S[M * M - M - 1]) : 0;
         double error = r < gap ? r * r / gap : r;
-        int whole = m == (int)n || beta <= DBL_EPSILON * t1; /* the basis spans all that the start reaches */
+        int whole = m == (int)n || beta <= DBL_EPSILON * t1; /* the basis is complete */
         *top = (ks_top){t1, t1 > 0 ? r / t1 : 0, products, whole || error <= o->stop * t1,
                         fmin(top->lowest, b->theta[0])};
         if (top->converged || products == o->updates) break;
         if (m < most) continue;
-        /* again, from the top Ritz vector */
+        /* restart from the top Ritz vector */
         for (size_t i = 0; i < n; i++) {
             double sum = 0;
             for (size_t k = 0; k < M; k++) sum += b->S[M * M - M + k] * b->v[k][i];

@@ -1,4 +1,4 @@
-/* The largest eigenvalue of a symmetric positive semidefinite operator, by power and by Lanczos iteration. */
+/* Finds the largest eigenvalue of a positive semidefinite operator, by power or Lanczos iteration. */
 #pragma once
 
 #include "base/parallel.h"
@@ -12,8 +12,8 @@ typedef struct {
 
 typedef struct {
     int updates;   /* at most */
-    double stop;   /* estimated relative error at which to end */
-    uint64_t seed; /* of the start vector, normal, with `draw` */
+    double stop;   /* stop at this estimated relative error */
+    uint64_t seed; /* of the normal start vector, with `draw` */
     uint64_t draw;
 } ks_iteration;
 
@@ -26,17 +26,17 @@ typedef struct {
 } ks_top;
 
 /*
- * v <- A v / |A v|; the value after t updates is v.A v, which takes t + 1 products. Its error shrinks by a
- * factor c per update, (lambda_2/lambda_1)^2 in the end; c is read off the last two changes d' and d = c d',
- * and the error to come is d c/(1 - c).
+ * v <- A v / |A v|. The value after t updates is v.A v, which takes t + 1 products. Its error shrinks by a
+ * factor c per update, eventually (lambda_2/lambda_1)^2. The last two changes d' and d = c d' give c; the
+ * remaining error is d c/(1 - c).
  */
 kspec_status ks_power(const ks_run *run, const ks_operator *A, const ks_iteration *o, ks_top *top,
                       kspec_error *err);
 
 /*
- * Lanczos with full reorthogonalisation, started again from the top Ritz vector when the basis has 96
- * vectors. With Ritz values t1 > t2 and residuals r1, r2 the error is at most r1, and r1^2/(t1 - t2 - r2) if
- * no eigenvalue but the first is above t2 + r2.
+ * Lanczos with full reorthogonalisation, restarted from the top Ritz vector when the basis has 96 vectors.
+ * With Ritz values t1 > t2 and residuals r1, r2 the error is at most r1. It is at most r1^2/(t1 - t2 - r2) if
+ * only the first eigenvalue is above t2 + r2.
  */
 kspec_status ks_lanczos(const ks_run *run, const ks_operator *A, const ks_iteration *o, ks_top *top,
                         kspec_error *err);

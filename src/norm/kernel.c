@@ -1,4 +1,4 @@
-/* kspec_features() and kspec_gram(): the parts of the norm that stand by themselves. */
+/* kspec_features() and kspec_gram(): compute the random features and the Gram matrix of a kernel. */
 #include "base/error.h"
 #include "base/matrix.h"
 #include "features/fourier.h"
@@ -45,7 +45,7 @@ static kspec_status copy_rows(job *j, const kspec_matrix *x, ks_inputs *in, doub
     return ks_bandwidth_sigma(&j->bandwidth, j->o.kernel, in, j->o.seed, sigma, err);
 }
 
-/* sigma for features. The median alone needs a copy of the rows, which takes longer than their features. */
+/* sigma for features. Only the median needs a copy of the rows, which takes longer than the features. */
 static kspec_status features_sigma(job *j, const kspec_matrix *x, double *sigma, kspec_error *err) {
     ks_inputs in = {0};
     kspec_status st = j->bandwidth.median
@@ -62,11 +62,11 @@ typedef struct {
     const kspec_matrix *x;
     double sigma;
     double **room; /* per worker: BAND x p, for a band of x in units of sigma */
-    double *few;   /* for the last band, where it is not whole */
+    double *few;   /* for an incomplete last band */
     double *Z;
 } features_job;
 
-/* Says what is wrong with a row of x: the same steps as below, with their messages. */
+/* Reports the error in a row of x, by the same steps and with the same messages as below. */
 static kspec_status unfit_row(const features_job *j, size_t row, double *room, kspec_error *err) {
     kspec_status st = ks_matrix_copy(j->x, row, 1, "the matrix", room, err);
     return st ? st : ks_rows_divide(room, row, 1, j->f.p, j->sigma, 1, err);
@@ -76,7 +76,7 @@ static kspec_status features_band(void *ctx, size_t chunk, const ks_worker *work
     const features_job *j = ctx;
     size_t from = chunk * BAND, rows = j->x->rows - from < BAND ? j->x->rows - from : BAND, p = j->f.p;
     double *room = j->room[worker->index];
-    /* copied, divided and checked in one pass: the divisions hide the time that memory takes */
+    /* copy, divide and check in one pass: the divisions hide the memory access time */
     for (size_t i = 0; i < rows; i++)
         for (size_t l = 0; l < p; l++) {
             double v = room[i * p + l] = ks_at(j->x, from + i, l) / j->sigma;

@@ -17,7 +17,7 @@ static ks_iteration iteration(const ks_norm_job *j, uint64_t draw) {
     return (ks_iteration){j->o.updates, j->o.stop, j->o.seed, draw};
 }
 
-/* All rows, or the sample: their numbers in *rows (NULL: all) and, unless K is given, the rows in *in. */
+/* All rows, or a sample: the row numbers in *rows (NULL: all) and, unless K is given, the rows in *in */
 static kspec_status take_rows(const ks_norm_job *j, int sampled, uint64_t draw, ks_inputs *in, size_t **rows,
                               ks_arena *arena, kspec_error *err) {
     *in = j->in;
@@ -44,8 +44,9 @@ static kspec_status open_gram(const ks_norm_job *j, const ks_run *run, int sampl
 }
 
 /*
- * The methods here find the largest eigenvalue, which is not the norm of a matrix with a negative one that is
- * larger. Lanczos iteration finds those that matter; the rounding of single precision may pass.
+ * These methods find the largest eigenvalue. That is not the norm if a negative eigenvalue is larger in
+ * absolute value. Lanczos iteration finds negative eigenvalues that are too large; the rounding of single
+ * precision may pass.
  */
 static kspec_status check_definite(const ks_norm_job *j, const ks_run *run, ks_gram *g, kspec_error *err) {
     if (!j->K) return KSPEC_OK;
@@ -61,7 +62,7 @@ static kspec_status check_definite(const ks_norm_job *j, const ks_run *run, ks_g
     return st;
 }
 
-/* The residual of LAPACK's pair is taken with our own product, so that it checks both. */
+/* Computes the residual of LAPACK's eigenpair with kspec's product, which checks both. */
 static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
                           kspec_error *err) {
     size_t n = j->n;
@@ -72,7 +73,7 @@ static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw
     double start = ks_now();
     ks_arena arena = {0};
     ks_gram g;
-    /* LAPACK takes nearly all of the time, on one processor: every rank of a team does everything */
+    /* LAPACK takes nearly all of the time, on one CPU: every rank of a team repeats everything */
     const ks_run alone = ks_run_alone(run);
     ks_run first = ks_run_part(&alone, 0, 0.1), second = ks_run_part(&alone, 0.9, 1);
     double *K = ks_arena_alloc(&arena, ks_size(n, n), sizeof *K), *v = ks_arena_alloc(&arena, n, sizeof *v),
@@ -96,7 +97,7 @@ static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw
 typedef kspec_status (*iterate_fn)(const ks_run *, const ks_operator *, const ks_iteration *, ks_top *,
                                    kspec_error *);
 
-/* The rows are on a device, where the Gram matrix is never held. */
+/* Multiplies with rows on a device, which never holds the Gram matrix. */
 static kspec_status apply_on_device(void *ctx, const ks_run *run, const double *x, double *y,
                                     kspec_error *err) {
     return ks_device_gram_times(run, ctx, x, y, err);
@@ -185,7 +186,7 @@ static kspec_status debias(const ks_norm_job *j, const ks_run *run, ks_rff *z, i
     return st ? st : ks_debias(&second, G, q, paired, z->n, orders, j->o.seed, draw, out, err);
 }
 
-/* Power iteration on Z, and the debiased estimate from low orders beside it */
+/* Power iteration on Z, together with the debiased estimate from low orders */
 static kspec_status on_features(const ks_norm_job *j, const ks_run *run, uint64_t draw, int sampled,
                                 ks_norm_draw *out, kspec_error *err) {
     double start = ks_now();
@@ -236,7 +237,7 @@ static kspec_status rff_nystrom(const ks_norm_job *j, const ks_run *run, uint64_
     return on_features(j, run, draw, 1, out, err);
 }
 
-/* Z is used once, so it is not held */
+/* Z is used once, so do not hold it */
 static kspec_status rff_debiased(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
                                  kspec_error *err) {
     double start = ks_now();

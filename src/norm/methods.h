@@ -1,4 +1,4 @@
-/* The methods of kspec_norm(), one draw each. norm.c repeats and judges them. */
+/* The methods of kspec_norm(), one draw each; norm.c repeats and judges them. */
 #pragma once
 
 #include "features/kernel.h"
@@ -6,23 +6,23 @@
 #include "norm/iterate.h"
 #include "kspec/norm.h"
 
-/* What all methods work on: the inputs, or the Gram matrix K. */
+/* The data for all methods: the inputs, or the Gram matrix K */
 typedef struct {
     kspec_norm_opts o; /* with the defaults filled in */
     ks_kernel kernel;
     ks_inputs in;          /* centred, in units of sigma */
-    const kspec_matrix *K; /* NULL: there are inputs */
-    double unit; /* a power of two near K's largest entry: in units of it no square over- or underflows */
+    const kspec_matrix *K; /* NULL: the data are inputs */
+    double unit; /* a power of two near K's largest entry: in these units no square over- or underflows */
     size_t n, r; /* rows; rows of a Nystrom sample */
     int wide;    /* 1: sigma is large enough for pairs of cosines and sines */
-    int pilot;   /* 1: no debiased estimate beside the others */
+    int pilot;   /* 1: skip the additional debiased estimate */
     unsigned left_out; /* methods that AUTO left out */
 } ks_norm_job;
 
 typedef struct {
     ks_top top;           /* value, iterations, residual */
-    ks_debiased debiased; /* RFF methods: from the same features; order 0 where nothing is known */
-    double seconds;       /* of the method itself; without `debiased` where that is only a check */
+    ks_debiased debiased; /* RFF methods: from the same features; order 0: unknown */
+    double seconds;       /* of the method itself; excludes `debiased` if that is only a check */
 } ks_norm_draw;
 
 typedef kspec_status (*ks_norm_fn)(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
@@ -32,15 +32,15 @@ typedef struct {
     kspec_norm_method method;
     const char *name;
     ks_norm_fn run;
-    int rff, sampled; /* 1: has random features; a sample of the rows */
+    int rff, sampled; /* 1: uses random features; uses a sample of the rows */
 } ks_norm_method;
 
-extern int ks_norm_pairs; /* whether pairs are taken: -1: sigma decides; a test sets 0 or 1 */
+extern int ks_norm_pairs; /* use of pairs; -1: sigma decides; a test sets 0 or 1 */
 
-/* Does rff-debiased take pairs? */
+/* Does rff-debiased use pairs of cosines and sines? */
 static inline int ks_norm_paired(const ks_norm_job *j) { return j->wide && j->o.features % 2 == 0; }
 
-/* The value of rff-power with q features, and nothing else */
+/* Computes only the value of rff-power with q features. */
 kspec_status ks_norm_features_value(const ks_norm_job *j, const ks_run *run, size_t q, uint64_t draw,
                                     double *value, kspec_error *err);
 

@@ -25,8 +25,8 @@ const char *kspec_norm_method_name(kspec_norm_method method) {
 int ks_norm_pairs = -1;
 
 /*
- * Pairs of a cosine and a sine have the smaller variance where the median distance is at most 2 sigma: by a
- * factor of 5 to 10 at sigma, and of 1.5 the other way at 5 sigma (docs/explanation/norm.md).
+ * Pairs of a cosine and a sine have the smaller variance if the median distance is at most 2 sigma. The
+ * factor is 5 to 10 at sigma, but 1.5 in the opposite direction at 5 sigma (docs/explanation/norm.md).
  */
 static kspec_status find_wide(ks_norm_job *j, kspec_error *err) {
     enum { ROWS = 256 };
@@ -41,7 +41,7 @@ static kspec_status find_wide(ks_norm_job *j, kspec_error *err) {
     kspec_error why;
     kspec_status st = ks_inputs_median(&few, j->o.kernel, j->o.seed, &median, &why);
     ks_free(few.x);
-    j->wide = st ? st == KSPEC_E_DATA : median <= WIDE; /* no distance: the rows are equal */
+    j->wide = st ? st == KSPEC_E_DATA : median <= WIDE; /* the median distance is 0: the rows are equal */
     return st && st != KSPEC_E_DATA ? ks_fail_again(err, &why) : KSPEC_OK;
 }
 
@@ -81,8 +81,8 @@ static kspec_status prepare(ks_norm_job *j, const kspec_matrix *x, kspec_norm_re
 /*
  * Theorem 2.1 of the paper (Approximating Gram Matrix Spectral Norm using Random Features): the probability
  * that | |K| - sigma_1(Z)^2 | exceeds e is at most 2n exp(-e^2 q/(c1 n^2 + c2 n e)), c1 = 2(c^2 + 4), c2 =
- * 2(c + 2)/3, c = sup k = 1. Solved for e at 5%: e^2 q - c2 n L e - c1 n^2 L = 0, L = log(2n/0.05). NaN where
- * e exceeds n.
+ * 2(c + 2)/3, c = sup k = 1. At 5%, e solves e^2 q - c2 n L e - c1 n^2 L = 0, L = log(2n/0.05). NaN if e
+ * exceeds n.
  */
 static double theorem_bound(double n, double q) {
     double L = log(2 * n / 0.05), c1 = 10, c2 = 2;
@@ -92,9 +92,9 @@ static double theorem_bound(double n, double q) {
 
 /*
  * Theorem 2.5 of the paper, by Kuczynski and Wozniakowski (1992): after T >= 2 updates of the power method
- * from a random start the probability that | |K| - value | exceeds e |K| is at most min(0.824, 0.354/sqrt(e
- * (T-1))) sqrt(n) (1-e)^(T-1/2). It falls with e, so e at 5% by bisection; and |K| is then at most
- * value/(1-e). NaN where e is 1, or |K| may exceed n.
+ * from a random start, the probability that | |K| - value | exceeds e |K| is at most min(0.824, 0.354/sqrt(e
+ * (T-1))) sqrt(n) (1-e)^(T-1/2). The bound falls with e, so bisection finds e at 5%. |K| is then at most
+ * value/(1-e). NaN if e is 1, or |K| may exceed n.
  */
 static double power_bound(double n, double T, double value) {
     double low = 0, high = 1;
@@ -124,7 +124,7 @@ static void judge(const ks_norm_job *j, const ks_norm_method *m, const ks_debias
         if (mean->order < 2) ks_doubt(to, KSPEC_DOUBT_TOO_FEW_FEATURES, m->name, NULL, q, rows);
         return;
     }
-    if (j->kernel.frequencies == KSPEC_FREQUENCIES_IID) { /* the theorem's sums are independent */
+    if (j->kernel.frequencies == KSPEC_FREQUENCIES_IID) { /* the theorem assumes independent summands */
         e->has_bound = 1;
         e->bound = n / rows * theorem_bound(rows, q);
     }
@@ -132,7 +132,7 @@ static void judge(const ks_norm_job *j, const ks_norm_method *m, const ks_debias
     if (near_floor) ks_doubt(to, KSPEC_DOUBT_NEAR_FLOOR, m->name, NULL, e->value, n / q);
     if (mean->order < 2) return;
     e->debiased = mean->value;
-    /* the interval ends at n, which a sound sigma_1(Z)^2 of a wide kernel may exceed by its noise */
+    /* the interval ends at n, but for a wide kernel noise may lift a correct sigma_1(Z)^2 above n */
     if (!near_floor && (fmin(e->value, n) > mean->high || e->value < mean->low ||
                         fabs(e->value - mean->value) > 0.2 * mean->value))
         ks_doubt(to, KSPEC_DOUBT_DISAGREES, m->name, NULL, e->value, e->debiased);
@@ -181,7 +181,7 @@ static kspec_status run_method(const ks_norm_job *j, const ks_norm_method *m, co
     return KSPEC_OK;
 }
 
-/* q, doubled until the interval of the first draw is narrow enough: left in j->o.features */
+/* Doubles q until the interval of the first draw is narrow enough; j->o.features receives q. */
 static kspec_status choose_features(ks_norm_job *j, const ks_run *run, int *missed, kspec_error *err) {
     const ks_norm_method *m = ks_norm_methods;
     while (m->method != KSPEC_NORM_METHOD_RFF_DEBIASED) m++;
@@ -237,9 +237,9 @@ static kspec_status compute(ks_norm_job *j, const ks_run *run, kspec_norm_result
     return KSPEC_OK;
 }
 
-/* Multiply-adds of the methods, their iterations taken as PRODUCTS products each */
+/* Multiply-adds of the methods, assuming PRODUCTS products per iteration */
 static double work_of(const ks_norm_job *j) {
-    enum { PRODUCTS = 20, FUNCTION = 20 /* an exponential or a cosine, in multiply-adds */ };
+    enum { PRODUCTS = 20, FUNCTION = 20 /* cost of an exponential or a cosine in multiply-adds */ };
     const double n = (double)j->n, r = (double)j->r, q = (double)j->o.features,
                  each = (double)j->in.p + FUNCTION;
     double work = 0;
@@ -249,7 +249,7 @@ static double work_of(const ks_norm_job *j) {
     for (const ks_norm_method *m = ks_norm_methods; m->name; m++) {
         if (!(j->o.methods & m->method & KS_NORM_RFF)) continue;
         const double rows = m->sampled ? r : n, debiased = m->method == KSPEC_NORM_METHOD_RFF_DEBIASED;
-        /* the features; products, which wait for memory; Z^T Z, and the moments of its columns */
+        /* the features; products, which are limited by memory; Z^T Z, and the moments of its columns */
         work += rows * q * each * j->o.repeats;
         if (!debiased) work += 4 * rows * q * PRODUCTS * j->o.repeats;
         if (debiased || q <= KS_DEBIASED_CHECK)
@@ -260,7 +260,7 @@ static double work_of(const ks_norm_job *j) {
 }
 
 /*
- * Bytes on a device: the rows, with the vectors of a product with K and the sums of its parts, or with
+ * Bytes on a device: the rows, with either the vectors of a product with K and the sums of its parts, or the
  * features
  */
 static size_t room_of(const ks_norm_job *j) {
@@ -275,7 +275,7 @@ static size_t room_of(const ks_norm_job *j) {
     return j->o.methods & ~KS_NORM_RFF && products > features ? products : features;
 }
 
-/* Where products with K and features are made */
+/* Decides where products with K and features are computed. */
 static kspec_status decide(const ks_norm_job *j, ks_placement *placement, kspec_error *err) {
     const double work = work_of(j);
     const int matern = j->kernel.kind == KSPEC_KERNEL_MATERN && j->o.methods & ~KS_NORM_RFF;

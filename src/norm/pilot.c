@@ -5,14 +5,16 @@
 #include <math.h>
 
 /*
- * Where |K| stands out, perturbation theory gives sigma_1(Z)^2 a bias of B/q and a variance of V/q. Draws
- * with q features, and with 2q of which the first half is the same, show both, and the limit N. Then
+ * If |K| clearly exceeds the other eigenvalues, perturbation theory gives sigma_1(Z)^2 a bias of B/q and a
+ * variance of V/q. Draws with q features, and with 2q features that include the same q, show both B and V,
+ * and the limit N. Then
  *
  *     expected squared error at Q:   ((B/Q)^2 + V/Q) / N^2.
  *
- * Where the bias at 2q is not small beside N, q doubles: the values are then near n/q, and say little of N.
+ * If the bias at 2q is not small compared with N, q doubles, because the values are then near n/q and say
+ * little about N.
  */
-enum { DRAWS = 8, MOST = 1000000, FIRST_DRAW = 1 << 20 /* draws that no estimate takes */ };
+enum { DRAWS = 8, MOST = 1000000, FIRST_DRAW = 1 << 20 /* draws that no estimate uses */ };
 
 typedef struct {
     double bias, variance, limit; /* B, V, N */

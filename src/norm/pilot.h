@@ -1,8 +1,8 @@
-/* How many random features rff-power needs for a wanted relative error. */
+/* Finds how many random features rff-power needs for a wanted relative error. */
 #pragma once
 
 #include "norm/methods.h"
 
-/* *q, at first that of the first pilot run, for j->o.error; and the relative error to expect with it. */
+/* *q: on entry the features of the first pilot run, on return enough for j->o.error; *expected: the error */
 kspec_status ks_norm_pilot(const ks_norm_job *j, const ks_run *run, size_t *q, double *expected,
                            kspec_error *err);

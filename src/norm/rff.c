@@ -7,18 +7,18 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows are made in bands that the cache holds; sums over rows are made in at most GROUPS groups of bands. */
+/* Rows are computed in bands that fit the cache, and sums over rows in at most GROUPS groups of bands. */
 enum { BAND_ENTRIES = 65536, GROUPS = 64 };
 
 static size_t bands(const ks_rff *z) { return (z->n + z->band - 1) / z->band; }
 static size_t groups(const ks_rff *z) { return bands(z) < GROUPS ? bands(z) : GROUPS; }
 
-/* The bands of group g begin here. */
+/* The first band of group g */
 static size_t group_begin(const ks_rff *z, size_t g) { return bands(z) * g / groups(z); }
 
 /*
- * Rows of Z that this rank holds; and where those of band k of group g begin: in a team the groups of a rank
- * lie one after the other, each with room for the longest
+ * Rows of Z that this rank holds; and the first row of band k of group g. In a team, the groups of a rank are
+ * consecutive, each with room for the longest
  */
 static size_t group_rows(const ks_rff *z) { return (bands(z) + groups(z) - 1) / groups(z) * z->band; }
 static size_t held_rows(const ks_rff *z) {
@@ -34,7 +34,7 @@ static void make_band(const ks_rff *z, size_t k, double *to) {
     ks_fourier_rows(&z->f, KS_FOURIER_BOTH, z->x + from * z->f.p, count, z->scale, to);
 }
 
-/* The rows of Z of band k in group g: where they are held, or made into `room` */
+/* The rows of Z in band k of group g: held, or computed into `room` */
 static const double *rows(const ks_rff *z, size_t g, size_t k, double *room) {
     if (z->Z) return z->Z + held_at(z, g, k) * z->f.q;
     make_band(z, k, room);
@@ -104,13 +104,13 @@ kspec_status ks_rff_apply(void *rff, const ks_run *run, const double *v, double 
 
 /* ---- G = (q/n) Z^T Z ---- */
 
-/* Z is taken in blocks of rows; G in tiles, on and above the diagonal. */
+/* Z is used in blocks of rows, and G in tiles on and above the diagonal. */
 enum { BLOCK_ENTRIES = 1 << 22, TILE = 64 };
 
 typedef struct {
     const ks_rff *z;
     size_t first, count; /* rows of the block */
-    double *block;       /* count x q, where Z is not held */
+    double *block;       /* count x q, if Z is not held */
     double *G;
 } gram_job;
 
@@ -156,7 +156,7 @@ static kspec_status multiply_block(const ks_run *run, gram_job *j, kspec_error *
     return ks_team_for(run, "covariance", tiles, gram_strip, j, &rows, 1, err);
 }
 
-/* In a team every rank makes all features, which takes less time than sending them. */
+/* In a team every rank computes all features, because that takes less time than sending them. */
 kspec_status ks_rff_gram(ks_rff *z, const ks_run *run, double *G, kspec_error *err) {
     if (run->device) return ks_rff_device_gram(&z->on_device, run, G, err);
     size_t q = z->f.q, bands_per_block = BLOCK_ENTRIES / q / z->band + 1;

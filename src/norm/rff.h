@@ -1,4 +1,4 @@
-/* The random features of some rows: Z (n x q), held or made again for each use, the same bits either way. */
+/* Random features of some rows: Z (n x q), held or recomputed for each use, with the same bits either way. */
 #pragma once
 
 #include "base/parallel.h"
@@ -11,16 +11,16 @@ typedef struct {
     const double *x; /* n x p, in units of sigma */
     size_t n;
     double scale; /* sqrt(2/q) */
-    double *Z;    /* n x q, or NULL: made again; in a team, the rows of this rank's groups of bands */
+    double *Z;    /* n x q, or NULL: recomputed; in a team, the rows of this rank's groups of bands */
     size_t rank, ranks;
-    size_t band;     /* rows made at a time */
+    size_t band;     /* rows per band */
     double **tile;   /* per worker: band x q */
     double *partial; /* per group of bands: q numbers */
-    /* where the run has a device: instead of the others from Z on */
+    /* if the run has a device: replaces all fields from Z on */
     ks_rff_device on_device;
 } ks_rff;
 
-/* Z is held if it takes no more than `memory` bytes. x is borrowed. To be closed, also after a failure. */
+/* Holds Z if it takes at most `memory` bytes. Borrows x. Close it even after a failure. */
 kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, const ks_kernel *kernel, size_t q,
                          uint64_t seed, uint64_t draw, size_t memory, ks_arena *arena, kspec_error *err);
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* 512 MB: large enough for the rates of products, and little beside a device's memory */
+/* 512 MB: large enough for fast products, and small compared with a device's memory */
 size_t ks_rff_device_entries = (size_t)1 << 26;
 
 static size_t tile_rows(size_t n, size_t q) {
@@ -25,7 +25,7 @@ size_t ks_rff_device_bytes(size_t n, size_t p, size_t q) {
 typedef struct {
     size_t first, rows;
     ks_mat *Z; /* rows x q */
-    /* what of the run it stands for */
+    /* the run whose device it uses */
     ks_run run;
 } tile;
 
@@ -38,7 +38,7 @@ static kspec_status make_tile(const ks_rff_device *z, const tile *t, kspec_error
     return st ? st : ks_device_cosines(&t->run, t->rows, q, z->b, z->scale, t->Z, err);
 }
 
-/* The next tile: its features are there afterwards. 0 where there is none, or after a failure */
+/* Computes the features of the next tile. Returns 0 after the last tile or a failure. */
 static int next_tile(const ks_rff_device *z, const ks_run *run, tile *t, int make, kspec_status *st,
                      kspec_error *err) {
     const double n = (double)z->n;
@@ -81,7 +81,7 @@ void ks_rff_device_close(ks_rff_device *z, const ks_run *run) {
     *z = (ks_rff_device){0};
 }
 
-/* w = Z^T Z v, tile by tile: sums of its rows, then of its columns */
+/* w = Z^T Z v, tile by tile: sums over the tile's rows, then over its columns */
 kspec_status ks_rff_device_apply(ks_rff_device *z, const ks_run *run, const double *v, double *w,
                                  kspec_error *err) {
     const ks_backend *at = &ks_gpu_backend;

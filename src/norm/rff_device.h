@@ -1,6 +1,6 @@
 /*
- * The random features of some rows on a device: Z in tiles of rows, held or made again for each use, the same
- * bits either way. Frequencies and phases are those of the processor.
+ * Random features of some rows on a device: tiles of rows of Z, held or recomputed for each use, with the
+ * same bits either way. Frequencies and phases equal the CPU's.
  */
 #pragma once
 
@@ -22,10 +22,10 @@ typedef struct {
 /* Entries of a tile; tests make it smaller. */
 extern size_t ks_rff_device_entries;
 
-/* Bytes that it takes on a device at least, beside G */
+/* The least bytes that it takes on a device, not counting G */
 size_t ks_rff_device_bytes(size_t n, size_t p, size_t q);
 
-/* Z is held if it takes no more than `memory` bytes and half of what is free. Always to be closed. */
+/* Holds Z if it takes at most `memory` bytes and half of the free memory. Always close it. */
 kspec_status ks_rff_device_open(ks_rff_device *z, const ks_run *run, const ks_inputs *x, const ks_fourier *f,
                                 double scale, size_t memory, ks_arena *arena, kspec_error *err);
 void ks_rff_device_close(ks_rff_device *z, const ks_run *run);
