@@ -191,8 +191,8 @@ typedef struct {
                              ptrdiff_t row_stride, ptrdiff_t col_stride, double *to);
     /*
      * Copy a block of the host's matrix, whose rows are ld apart, to a dense matrix for products, and back.
-     * put_block() may overlap with the latest product on other matrices, until the next product. The host
-     * must not change the source until the second product, or until it unlocks the source.
+     * put_block() may overlap with the latest product, which uses other matrices; the next product waits for
+     * it. The host must not change the source until get_block() returns, or until it unlocks the source.
      */
     ks_plugin_status (*put_block)(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
                                   size_t ld);

@@ -39,7 +39,7 @@ static double sum(const double *x, size_t n) {
     return s;
 }
 
-/* Over all pairs of columns, less this share of those of a column with itself */
+/* The sums over all pairs of columns, minus `own` times the pairs of a column with itself */
 static ks_quad all_of(const ks_lists *l, double own, double V, double V2) {
     const ks_two *t = l->t;
     const double whole = sum(l->c, t->Q);
@@ -52,7 +52,7 @@ static ks_quad all_of(const ks_lists *l, double own, double V, double V2) {
     return q;
 }
 
-/* As without_row() of sums.c */
+/* The same as without_row() of sums.c */
 static ks_quad without_row(const ks_lists *l, double own, double V, double V2, const ks_quad *all, size_t i) {
     const ks_two *t = l->t;
     const double n = (double)t->P, f = t->centered ? n / (n - 1) : 1, e = t->centered ? 1 / (n - 1) : 0;
@@ -69,7 +69,7 @@ static ks_quad without_row(const ks_lists *l, double own, double V, double V2, c
                      d, all->t - f * l->u[i]};
 }
 
-/* As without_columns() of sums.c. V: the other's sum of squares */
+/* The same as without_columns() of sums.c. V: the other matrix's sum of squares */
 static void without_columns(const ks_lists *l, int second, double own, double V, const ks_quad *all,
                             ks_quad *out) {
     const ks_two *t = l->t;

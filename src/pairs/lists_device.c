@@ -1,4 +1,4 @@
-/* The lists of pairs/lists.h from matrices on a device: products, and sums over rows and columns. */
+/* Computes the lists of pairs/lists.h on a device, by products and sums over rows and columns. */
 #include "pairs/lists.h"
 #include "pairs/sums_device.h"
 
@@ -21,7 +21,7 @@ static void powers(const held *h, const ks_mat *X, size_t cols, int power, const
     if (!at->status) at->status = at->at->expression(h->run, &e, what, NULL, out, at->err);
 }
 
-/* Z (n x n) = X X^T, or X^T X where turned: X is P x cols */
+/* Z (n x n) = X X^T, or X^T X if turned, where X is P x cols */
 static void gram(const held *h, const ks_run *run, const ks_mat *X, size_t cols, int turned, ks_mat *Z) {
     const size_t n = turned ? cols : h->P;
     const ks_mat_product p = {turned, !turned, n, n, turned ? h->P : cols, 1, X, cols, X, cols, 0, Z, n, 1};
@@ -41,7 +41,7 @@ static void by_columns(const held *h, const ks_lists *l) {
     ks_squares_sums(at, h->Q, h->R, 1, M, M, 0, KS_TILE_ROW_SUMS, l->c);
     if (!same) ks_squares_sums(at, h->Q, h->R, 1, M, M, 0, KS_TILE_COL_SUMS, l->o);
     if (l->t->whole) return;
-    ks_mat *T = ks_squares_matrix(at, h->P, h->Q); /* same: M is symmetric, and need not be turned */
+    ks_mat *T = ks_squares_matrix(at, h->P, h->Q); /* same: M is symmetric and needs no transposition */
     ks_squares_product(at, &second, h->P, h->Q, h->R, 1, h->Y, M, same ? 0 : KS_TURN_SECOND, 0, T);
     ks_squares_sums(at, h->P, h->Q, 1, h->X, T, 0, KS_TILE_ROW_SUMS, l->form);
 }
@@ -72,7 +72,7 @@ static void by_rows(const held *h, const ks_lists *l) {
     if (L != K) columns(h, &second, K, h->Y, h->R, l->o);
 }
 
-/* What needs no products */
+/* The lists that need no products of matrices */
 static void simple(const held *h, const ks_lists *l) {
     const ks_two *t = l->t;
     const size_t Q = h->Q, R = h->R;

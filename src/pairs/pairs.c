@@ -8,31 +8,32 @@
 #include <string.h>
 
 /*
- * For columns a < c of the trials A and B, x and z are A and B in column a, y and w are B and A in column
- * c, and a unit g is a group of rows (or one row). With
+ * For columns a < c of the trials A and B, x and z are A and B in column a, y and w are B and A in column c,
+ * and a unit g is a group of rows (or one row). With
  *
  *     P = xy, R = zw, D = xz, E = yw, x, y, z, w as sums over the rows of a unit,
  *
- * the kernel's cycle takes P of one unit and R of another; two 1-cycles take D and E. Centred, P = xy may be
- * split into x of one unit and minus y of another, and so on, so that with S the sum over different units
+ * the kernel's cycle takes P from one unit and R from another; two 1-cycles take D and E. With centring, P =
+ * xy may be split into x from one unit and minus y from another, and so on. With S the sum over different
+ * units,
  *
  *     m(2):    S(P,R) / N_2 - (S(x,y,R) + S(z,w,P)) / N_3 + S(x,y,z,w) / N_4,
  *     m(1)^2:  S(D,E) / N_2 - (S(x,z,E) + S(y,w,D)) / N_3 + S(x,y,z,w) / N_4,
  *
- * N_k = S(s,...,s), s the number of rows of a unit: how many k rows there are from different units. Each S
- * follows from the sums over units of products of these, all of which are kept, with and without the unit
- * that is left out. Where all tuples count alike, each term is the mean over the same tuples of four rows: a
- * pair of units of sizes s and t counts as often as two rows can be taken from two other groups, three
- * units as often as one can.
+ * where N_k = S(s,...,s) counts the k-tuples of rows from different units, and s is the number of rows of a
+ * unit. Each S follows from the sums over units of products of P, R, D, ...; the code keeps all these sums,
+ * with and without the unit that is left out. If all tuples count alike, each term is the mean over the same
+ * tuples of four rows. A pair of units of sizes s and t then counts as often as two rows can be taken from
+ * two other groups, and three units count as often as one row can.
  */
 enum { STRIP = KS_PAIRS_STRIP, MAX_CHUNKS = 64 };
 
-/* What pairs add up to: estimates times weights, the weights, and the sizes of the moment's terms */
+/* Sums over pairs: estimates times weights, the weights, and the sizes of the moment's terms */
 typedef struct {
     double moment, square, weight, terms;
 } total;
 
-/* Scratch of one worker: panels of a strip, rows x STRIP, and a column, rows long */
+/* Scratch of one worker: panels of a strip, rows x STRIP, and a column of `rows` numbers */
 typedef struct {
     double *y, *w, *seen, *x, *z, *here;
 } scratch;
@@ -41,17 +42,17 @@ typedef struct {
     const ks_pairs *in;
     const ks_simd *k;
     size_t chunks, units;
-    /* the rows, groups together */
+    /* the rows, ordered by group */
     ks_group_order order;
     scratch *workers;
-    /* per chunk: all, the pairs with each column, and without each group of rows, 3 vectors of lanes */
+    /* per chunk: all pairs, the pairs with each column, and without each group of rows, 3 vectors of lanes */
     total *all, *col;
     double *left;
-    /* centred groups: what ks_pairs_panel.counts are; otherwise NULL */
+    /* centred groups: the counts for ks_pairs_panel.counts; otherwise NULL */
     double *counts;
 } job;
 
-/* 1 where an entry is seen in both trials */
+/* 1 if both trials have this entry */
 static double seen_at(const ks_pairs *in, size_t at) {
     return in->seen_a ? in->seen_a[at] * in->seen_b[at] : 1;
 }
@@ -65,7 +66,7 @@ static void add(total *to, const total *from) {
     to->terms += from->terms;
 }
 
-/* Columns c0 ... c0+count-1 of all rows; the strip is filled up with columns that do not count */
+/* Columns c0 ... c0+count-1 of all rows; the rest of the strip is columns that do not count */
 static void take_strip(const job *j, size_t c0, size_t count, scratch *w) {
     const ks_pairs *in = j->in;
     for (size_t i = 0; i < in->rows->n; i++)
@@ -86,7 +87,7 @@ static void take_column(const job *j, size_t a, scratch *w) {
     }
 }
 
-/* The strip at c0 with every column before its last, and that one with itself where columns are complete */
+/* Pairs the strip at c0 with every column before its last, and with itself if columns are complete. */
 static void strip(const job *j, size_t chunk, size_t c0, scratch *w) {
     const ks_pairs *in = j->in;
     const size_t Q = in->cols->n, count = Q - c0 < STRIP ? Q - c0 : STRIP;
@@ -106,7 +107,7 @@ static void strip(const job *j, size_t chunk, size_t c0, scratch *w) {
     for (size_t a = 0; a < c0 + count; a++) {
         for (size_t k = 0; k < STRIP; k++) {
             keep[k] = k < count && c0 + k > a && ks_group_of(in->cols, a) != ks_group_of(in->cols, c0 + k);
-            if (in->complete && c0 + k == a) keep[k] = 0.5; /* others count in either order */
+            if (in->complete && c0 + k == a) keep[k] = 0.5; /* other pairs count in both orders */
         }
         if (a + 1 == c0 + count && !in->complete) continue;
         take_column(j, a, w);
@@ -120,7 +121,7 @@ static void strip(const job *j, size_t chunk, size_t c0, scratch *w) {
     }
 }
 
-/* Strips chunk, chunk + chunks, ..., so that all chunks are about as long */
+/* Strips chunk, chunk + chunks, ..., so that all chunks have similar lengths */
 static kspec_status strips(void *ctx, size_t chunk, const ks_worker *worker) {
     const job *j = ctx;
     for (size_t c0 = chunk * STRIP; c0 < j->in->cols->n; c0 += j->chunks * STRIP)
@@ -128,14 +129,14 @@ static kspec_status strips(void *ctx, size_t chunk, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* Adds sign times the first four powers of a group's size */
+/* Adds the first four powers of a group's size, times sign. */
 static void add_powers(double size, double sign, double *p) {
     for (int k = 1; k <= 4; k++) p[k] += sign *= size;
 }
 
 /*
- * N_2, N_3 and N_4, without each group and of all, by the power sums p_k of sizes, 0 where groups are too
- * few; and p_1 and p_2
+ * N_2, N_3 and N_4, without each group and for all groups, from the power sums p_k of sizes; 0 if groups are
+ * too few. Also p_1 and p_2
  */
 static void count_tuples(const ks_groups *rows, double *N) {
     double p[5] = {0};
@@ -153,7 +154,7 @@ static void count_tuples(const ks_groups *rows, double *N) {
     }
 }
 
-/* j->all[0], j->col[0 ...] and row[g] are the sums over all pairs. */
+/* j->all[0], j->col[0 ...] and row[g] receive the sums over all pairs. */
 static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *arena, kspec_error *err) {
     const size_t Q = j->in->cols->n, n = j->in->rows->n, all = (Q + STRIP - 1) / STRIP;
     kspec_status st = ks_simd_choose(&j->k, err);
@@ -197,9 +198,9 @@ static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *
 /* ---- first order ---- */
 
 /*
- * m(1) of column a over the units, but for one (its sums in `own`), times its weight N_1: sum of D - S(x,z)
- * N_1/N_2 where centred, D otherwise. Where pairs of rows count alike, D of a unit counts as often as there
- * are rows of others.
+ * m(1) of column a over the units, without one unit (whose sums are in `own`), times its weight N_1: the sum
+ * of D - S(x,z) N_1/N_2 if centred, otherwise of D. If pairs of rows count alike, D of a unit counts once for
+ * every row of other units.
  */
 enum { T_N, T_X, T_Z, T_D, T_XZ, T_NN, T_ND, T_SUMS };
 
@@ -215,14 +216,14 @@ static void trace_of(int centered, int alike, const double *s, const double *own
     if (centered && alike) *value += (t[T_N] * t[T_D] - t[T_ND]) * t[T_N] / pairs - t[T_D];
 }
 
-/* The terms of the same, in absolute value */
+/* The sum of the absolute values of these terms */
 static double trace_terms(int centered, const double *s) {
     const double pairs = s[T_N] * s[T_N] - s[T_NN];
     if (!centered || pairs < 0.5) return fabs(s[T_D]);
     return fabs(s[T_D]) + (fabs(s[T_X] * s[T_Z]) + fabs(s[T_XZ])) * s[T_N] / pairs;
 }
 
-/* Unit g in column a */
+/* The sums of unit g in column a */
 static void trace_unit(const ks_pairs *in, size_t g, size_t a, double *own) {
     const ks_groups *rows = in->rows;
     const size_t size = ks_group_size(rows, g), Q = in->cols->n;
@@ -239,7 +240,7 @@ static void trace_unit(const ks_pairs *in, size_t g, size_t a, double *own) {
     own[T_ND] = own[T_N] * own[T_D];
 }
 
-/* value and weight: 1 + rows.count + cols.count of each. What the terms of the first add up to. */
+/* value and weight: 1 + rows.count + cols.count of each. Returns the sum of |terms| of the first value. */
 static double traces(const ks_pairs *in, double *value, double *weight) {
     const size_t G = in->rows->count, Q = in->cols->n, H = in->cols->count;
     const int alike = in->alike && in->rows->of && !in->seen_a;
@@ -270,9 +271,9 @@ static double traces(const ks_pairs *in, double *value, double *weight) {
 /* ---- two 1-cycles, not centred: by sums over blocks ---- */
 
 /*
- * With u = x z, T its sum, T_g and T_c those of a group of rows and of columns, T_gc of both: the sum over
- * different groups on either side is T^2 - sum T_g^2 - sum T_c^2 + sum T_gc^2; of complete columns, T^2 - sum
- * T_g^2.
+ * With u = x z, let T be its sum, T_g and T_c the sums of a group of rows and of a group of columns, and T_gc
+ * the sum of both. The sum over different groups on either side is T^2 - sum T_g^2 - sum T_c^2 + sum T_gc^2.
+ * For complete columns it is T^2 - sum T_g^2.
  */
 static kspec_status squares(const ks_pairs *in, double *out, kspec_error *err) {
     const size_t n_rows = in->rows->n, Q = in->cols->n, G = in->rows->count, H = in->cols->count;
@@ -338,12 +339,12 @@ static kspec_status complete(const ks_run *run, const ks_pairs *in, const ks_pai
     for (size_t k = 0; k < count && !st; k++) {
         total t = k == 0 || k > G ? j.all[0] : row[k - 1];
         const size_t c = k - 1 - G;
-        for (size_t a = 0; a < Q && k > G; a++) /* a pair has its columns in different groups */
+        for (size_t a = 0; a < Q && k > G; a++) /* the columns of a pair are from different groups */
             if (ks_group_of(in->cols, a) == c) {
                 const total *gone = &j.col[a];
                 t.moment -= gone->moment, t.square -= gone->square, t.weight -= gone->weight;
             }
-        /* a pair of columns in either order */
+        /* both orders of a pair of columns */
         double pairs = 2 * t.weight;
         if (!in->centered)
             pairs = different(in->rows, k >= 1 && k <= G ? k - 1 : SIZE_MAX) *
@@ -358,8 +359,8 @@ static kspec_status complete(const ks_run *run, const ks_pairs *in, const ks_pai
 }
 
 /*
- * Not centred, with holes: the estimates of the matrix with 0 in its holes over those of the matrix of ones
- * and zeros.
+ * Not centred, with missing entries: divides the estimates of the matrix with zeros for missing entries by
+ * the estimates of the zero-one mask.
  */
 static kspec_status with_holes(const ks_run *run, const ks_pairs *in, const ks_pairs_out *out,
                                kspec_error *err) {
@@ -394,7 +395,7 @@ kspec_status ks_pairs_make(const ks_run *run, const ks_pairs *in, const ks_pairs
     if (in->seen_a && !in->centered) return with_holes(run, in, out, err);
     kspec_status st = complete(run, in, out, err);
     if (st || !out->cycles) return st;
-    /* centred: of the n (n-1) of all pairs, those that are there */
+    /* centred: the number of available row pairs, out of n (n-1) per column pair */
     const double rows = (double)in->rows->n, cols = (double)in->cols->n;
     for (size_t k = 0; k < 1 + in->rows->count + in->cols->count; k++) {
         double n = rows - (k >= 1 && k <= in->rows->count), q = cols - (k > in->rows->count);

@@ -1,6 +1,7 @@
 /*
- * A uniform sample of the rows of a stream: those with the smallest keys, which are random numbers of (seed,
- * stream, number of the row). So it does not depend on the order in which parts of the stream are merged.
+ * A uniform sample of the rows of a stream: the rows with the smallest keys, which are random numbers of
+ * (seed, stream, row number). So the sample does not depend on the order in which parts of the stream are
+ * merged.
  */
 #pragma once
 
@@ -20,15 +21,15 @@ typedef struct {
     double *rows;
 } ks_reservoir;
 
-/* Empty, for `capacity` rows of `width` numbers, in the arena */
+/* An empty sample with room for `capacity` rows of `width` numbers, in the arena */
 kspec_status ks_reservoir_open(ks_reservoir *r, uint64_t seed, size_t capacity, size_t width, ks_arena *arena,
                                kspec_error *err);
 
-/* Where row number `row` of a stream is kept, for the caller to fill; NULL: it is not */
+/* The place for row number `row` of a stream, which the caller fills; NULL: not sampled */
 double *ks_reservoir_place(ks_reservoir *r, uint64_t stream, uint64_t row);
 
-/* The same, filled: row number `row` of a stream, which may or may not be kept */
+/* Offers row number `row` of a stream to the sample, which may or may not take it. */
 void ks_reservoir_offer(ks_reservoir *r, uint64_t stream, uint64_t row, const double *x);
 
-/* The rows of another one, with the same seed, capacity and width */
+/* Merges another sample with the same seed, capacity and width. */
 void ks_reservoir_merge(ks_reservoir *r, const ks_reservoir *other);

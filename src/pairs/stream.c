@@ -40,8 +40,8 @@ static double dot_of(const ks_stream *s, const double *x, const double *y, int a
 }
 
 /*
- * The same rows about their mean plus e = f d: y' = y - e, r_a' = r_a - 2 e_a.y_a + E_a with E_a = |e_a|^2,
- * where the sum of y is 0
+ * Moves the sums of the same rows to the centre mean + e, e = f d: y' = y - e, r_a' = r_a - 2 e_a.y_a + E_a
+ * with E_a = |e_a|^2, where the sum of y is 0.
  */
 void ks_stream_move(const ks_stream *s, ks_stream_part *p, double f, const double *d) {
     static const int first[3] = {0, 0, 1}, second[3] = {0, 1, 1};
@@ -118,7 +118,7 @@ static kspec_status times_rows(void *ctx, size_t chunk, const ks_worker *worker)
     for (size_t i = from; i < to; i++) {
         const double *row = s->G + i * all, *d = j->d;
         double first = 0, second = 0;
-        double *below = i < Q ? g : h; /* d_i belongs to one part */
+        double *below = i < Q ? g : h; /* d_i belongs to one of the two matrices */
         for (size_t k = i + 1; k < all; k++) below[k] += row[k] * d[i];
         for (size_t k = i; k < Q; k++) first += row[k] * d[k];
         for (size_t k = i > Q ? i : Q; k < all; k++) second += row[k] * d[k];
@@ -127,7 +127,7 @@ static kspec_status times_rows(void *ctx, size_t chunk, const ks_worker *worker)
     return KSPEC_OK;
 }
 
-/* Nobody is asked whether to go on, and no chunk fails: so no loop does. */
+/* Runs chunks that cannot be cancelled and never fail, so the loop cannot fail. */
 static void loop(int threads, size_t chunks, ks_chunk_fn fn, void *ctx) {
     (void)ks_parallel_for(&(ks_run){.threads = threads, .to = 1}, chunks, fn, ctx, NULL);
 }
@@ -158,7 +158,7 @@ typedef struct {
     double *r[2], *along[2];
 } block;
 
-/* Scales and centres the columns of a strip; the mean is right to twice a double's digits. */
+/* Scales and centres the columns of a strip; the mean has twice a double's digits. */
 static kspec_status center_strip(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const block *b = ctx;
@@ -218,7 +218,7 @@ static kspec_status make_tile(void *ctx, size_t chunk, const ks_worker *worker) 
     return KSPEC_OK;
 }
 
-/* The sum of two numbers, the first of which is larger or not known to be smaller, as two */
+/* Adds two numbers without rounding, as mean + low; the first is larger, or not known to be smaller. */
 static void add_mean(double *mean, double *low, double more) {
     const double a = *mean, b = more + *low, sum = a + b, rest = sum - a;
     *mean = sum, *low = (a - (sum - rest)) + (b - rest);
@@ -238,7 +238,7 @@ void ks_stream_join(ks_stream *s, ks_stream_part *p, ks_stream_part *q, const do
     s->n = (size_t)n;
 }
 
-/* In units of 2^exponent, a larger one */
+/* Converts all sums to units of 2^exponent, a larger unit. */
 static void rescale(ks_stream *s, int exponent) {
     const double f = ldexp(1, s->exponent - exponent), f2 = f * f, f3 = f2 * f, f4 = f2 * f2;
     for (size_t j = 0; j < s->all; j++) {
@@ -251,7 +251,7 @@ static void rescale(ks_stream *s, int exponent) {
     s->exponent = exponent;
 }
 
-/* The unit is that of the first entries, until much larger ones come. */
+/* The first entries set the unit, until much larger entries arrive. */
 static void set_unit(ks_stream *s, const double *x, size_t count) {
     enum { HEADROOM = 100 };
     double most = 0;
@@ -294,7 +294,7 @@ void ks_stream_add(int threads, ks_stream *s, double *x, size_t count, ks_stream
         q->N4[0] += r * r, q->N4[1] += r * u, q->N4[2] += u * u;
     }
     if (s->n) ks_stream_times(threads, s, d, 1, p->g, room->partial);
-    /* the means' part of G is that of one row more */
+    /* the means contribute to G like one additional row */
     const double both = sqrt((double)s->n * (double)count / (double)(s->n + count));
     for (size_t j = 0; j < all; j++) x[count * all + j] = both * d[j];
     ks_tiled g = {1, 0, all, all, count + 1, 1, x, all, x, all, 1, s->G, all, 1};

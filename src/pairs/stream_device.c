@@ -26,7 +26,7 @@ static kspec_status clear(const ks_run *run, ks_mat *X, size_t m, size_t n, kspe
     return ks_backend_of(run)->expression(run, &zero, KS_TILE_STORE, X, NULL, err);
 }
 
-/* X (m x n, dense) = what begins at `from` in the host's memory, its rows `width` apart */
+/* Sends the m x n block at `from` in host memory, whose rows are `width` apart, to X (dense). */
 static kspec_status send(const ks_run *run, ks_mat *X, const double *from, size_t m, size_t n, size_t width,
                          kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);
@@ -96,7 +96,7 @@ typedef struct {
     kspec_error *err;
 } job;
 
-/* out (a vector of the host's) = the sums of row[i] col[j] Y_a[i,j]^power over one index */
+/* out (a host vector) = the sums of row[i] col[j] Y_a[i,j]^power over one index */
 static void sum(job *j, int a, int power, const double *row, const double *col, ks_tile_result what,
                 double *out) {
     const ks_mat_expression e = {.m = j->b->count,
@@ -115,7 +115,7 @@ static void take(job *j, int a, const double *col) {
     if (!j->status) j->status = j->at->expression(j->run, &e, KS_TILE_ADD, j->b->Y[a], NULL, j->err);
 }
 
-/* The largest root mean square of a row in either matrix; not finite where an entry is not */
+/* The largest root mean square of a row in either matrix; not finite if an entry is not */
 static double largest(job *j, double *square) {
     double most = 0;
     for (int a = 0; a < matrices(j->s); a++) {
@@ -133,7 +133,7 @@ void ks_stream_batch_close(const ks_run *run, ks_stream_batch *b) {
     *b = (ks_stream_batch){.count = 0};
 }
 
-/* The unit of a stream whose first entries these are, or 0 where they do not fit that of earlier ones. */
+/* Sets the stream's unit from its first entries. Returns 0 if later entries do not fit the unit. */
 static int set_unit(ks_stream *s, double most) {
     enum { HEADROOM = 100 };
     int e;
@@ -162,7 +162,7 @@ kspec_status ks_stream_batch_open(const ks_run *run, ks_stream *s, const kspec_m
     return j.status;
 }
 
-/* Y -= the mean of each column, which is right to twice a double's digits; Y = f Y before */
+/* Y = f Y, then subtracts the mean of each column, which has twice a double's digits. */
 static void centre(job *j, int a, double f, double *mean, double *low) {
     const double n = (double)j->b->count;
     const size_t Q = j->s->cols[a];
@@ -178,7 +178,7 @@ static void centre(job *j, int a, double f, double *mean, double *low) {
     take(j, a, low);
 }
 
-/* Rows `from` to `to` of the batch go to the sample's places from `place` on. */
+/* Copies rows `from` to `to` of the batch to the sample's places from `place` on. */
 static void keep(job *j, const ks_stream_there *there, size_t from, size_t to, size_t place) {
     for (int a = 0; a < matrices(j->s) && from < to; a++) {
         const size_t Q = j->s->cols[a];
@@ -193,7 +193,7 @@ static void keep(job *j, const ks_stream_there *there, size_t from, size_t to, s
     }
 }
 
-/* Before Y is scaled. Rows that follow each other in both are copied together. */
+/* Runs before Y is scaled. Rows that are consecutive in batch and sample are copied together. */
 static void offer(job *j, ks_reservoir *sample, uint64_t stream, uint64_t first,
                   const ks_stream_there *there) {
     size_t from = 0, to = 0, place = 0;
@@ -211,7 +211,7 @@ static void offer(job *j, ks_reservoir *sample, uint64_t stream, uint64_t first,
     keep(j, there, from, to, place);
 }
 
-/* What the sums of a batch need of the state's products: their diagonal, and g[a] = G d_a */
+/* The state's products that the sums of a batch need: the diagonal of G, and g[a] = G d_a */
 static void times(job *j, const ks_stream_there *there, const double *d, ks_stream_part *p, double *scratch) {
     const ks_stream *s = j->s;
     const size_t Q = s->cols[0], R = s->cols[1];
@@ -236,7 +236,7 @@ static void times(job *j, const ks_stream_there *there, const double *d, ks_stre
         }
 }
 
-/* G += Y^T Y, with the means' part as one row more */
+/* G += Y^T Y, where the means contribute like one additional row */
 static void add_products(job *j, const ks_stream_there *there) {
     for (int w = 0; w < 3 && !j->status; w++) {
         const size_t m = j->s->cols[FIRST[w]], n = j->s->cols[SECOND[w]];
@@ -280,7 +280,7 @@ kspec_status ks_stream_batch_add(const ks_run *run, ks_stream *s, ks_reservoir *
         q->N2[0] += r[0][i], q->N2[1] += r[1][i];
         q->N4[0] += r[0][i] * r[0][i], q->N4[1] += r[0][i] * r[1][i], q->N4[2] += r[1][i] * r[1][i];
     }
-    if (s->n) times(&j, there, d, p, mean); /* the means are in d by now */
+    if (s->n) times(&j, there, d, p, mean); /* d already includes the means */
     const double both = sqrt((double)s->n * (double)n / (double)(s->n + n));
     for (size_t k = 0; k < all; k++) mean[k] = both * d[k];
     for (int a = 0; a < matrices(s) && !j.status; a++)

@@ -1,4 +1,4 @@
-/* From the state of a stream to sums over pairs of columns, with every column and some rows left out. */
+/* Turns the state of a stream into sums over pairs of columns, also without each column or row. */
 #include "base/error.h"
 #include "linalg/linalg.h"
 #include "pairs/stream.h"
@@ -8,7 +8,7 @@
 
 enum { BAND = 128 };
 
-/* of matrices 0 and 0, 1 and 1, 0 and 1: as the three sums are numbered, and where N4 has them */
+/* the two matrices of each of the three sums, 0 and 0, 1 and 1, 0 and 1; and the index of its N4 */
 static const int FIRST[3] = {0, 1, 0}, SECOND[3] = {0, 1, 1}, OF_N4[3] = {0, 2, 1};
 
 typedef struct {
@@ -16,9 +16,9 @@ typedef struct {
     int centered;
     double n;
     size_t count;
-    ks_stream_part p;    /* about 0 where not centred */
-    double *mean;        /* what is moved to 0: nothing where centred */
-    double *x, *r[2];    /* the rows, in units, centred where asked; |x_a|^2 */
+    ks_stream_part p;    /* about 0 if not centred */
+    double *mean;        /* the vector moved to 0: none if centred */
+    double *x, *r[2];    /* the rows, in units, centred if requested; |x_a|^2 */
     double *form[3];     /* x_a' G_ab x_b of each row */
     double **T;          /* per worker BAND x all */
     double *weighted[2]; /* sum over the rows of r_a x^2, per column */
@@ -30,7 +30,7 @@ static double dot_of(const ks_stream *s, const double *x, const double *y, int a
     return ks_dot(s->cols[a], x + start(s, a), y + start(s, a));
 }
 
-/* ---- what is needed of the rows ---- */
+/* ---- quantities computed from the rows ---- */
 
 static kspec_status row_band(void *ctx, size_t chunk, const ks_worker *worker) {
     const job *j = ctx;
@@ -52,7 +52,7 @@ static kspec_status row_band(void *ctx, size_t chunk, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* G is all of n mean mean' larger about 0. */
+/* About 0, G is larger by n mean mean'. */
 static void forms_about_zero(job *j) {
     for (size_t i = 0; i < j->count; i++) {
         const double *x = j->x + i * j->s->all,
@@ -115,8 +115,8 @@ static double row_squares(const job *j, size_t k, int b) {
 static double variance(const job *j, size_t k) { return j->p.diagonal[k] + j->n * j->mean[k] * j->mean[k]; }
 
 /*
- * The sums of r_b y^2 for the columns of a, to be taken from d: those of the sample, scaled to N4; where b is
- * a, `own` times S4 less
+ * The sums of r_b y^2 for the columns of a, to be subtracted from d, taken from the sample and scaled to N4.
+ * If b is a, `own` times S4 is subtracted
  */
 static void fourth(const job *j, int a, int b, double N4, double own, double *out) {
     const ks_stream *s = j->s;
@@ -127,7 +127,7 @@ static void fourth(const job *j, int a, int b, double N4, double own, double *ou
     for (size_t k = 0; k < s->cols[a]; k++) out[k] = scale * weighted[k] - own * j->p.S4[start(s, a) + k];
 }
 
-/* As without_row() of sums.c, of one trial */
+/* The same as without_row() of sums.c, for one trial */
 static ks_quad without_row(const job *j, int w, double own, const ks_quad *all, size_t i) {
     const ks_stream *s = j->s;
     const ks_stream_part *p = &j->p;
@@ -149,7 +149,7 @@ static ks_quad without_row(const job *j, int w, double own, const ks_quad *all, 
                      d, all->t - f * r};
 }
 
-/* As all_of() of sums.c */
+/* The same as all_of() of sums.c */
 static ks_quad all_of(const job *j, int w, double own, double whole) {
     const ks_stream *s = j->s;
     const int a = FIRST[w], b = SECOND[w];
@@ -161,7 +161,7 @@ static ks_quad all_of(const job *j, int w, double own, double whole) {
     return q;
 }
 
-/* As without_columns() of sums.c, of the first matrix or of the second; own_part: of a column with itself */
+/* The same as without_columns() of sums.c, for the first or second matrix; own_part: for self-pairs */
 static void without_columns(const job *j, int w, int second, double own_part, const ks_quad *all,
                             double *room, ks_quad *out) {
     const int a = second ? SECOND[w] : FIRST[w], b = second ? FIRST[w] : SECOND[w];

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------ what is averaged */
+/* ------------------------------------------------------------------------------------ averages over rows */
 
 /*
  * n = P rows, all of them different. Not centred: (s_xy s_zw - s_xyzw) / (n)_2. Centred, the unbiased
@@ -24,11 +24,12 @@ static double all_different(double own, double second, double third, double d, i
 }
 
 /*
- * The population's own product is a mean over all its tuples of rows, in which rows may be equal. Those of k
- * different rows are (N)_k of N^r, and their mean is unbiased from the tuples of k different rows of the
- * sample, whatever N. Not centred, r = 2: s_xyzw has the tuples with one row, s_xy s_zw - s_xyzw those with
- * two.
- * Centred, r = 4, a tuple's value is (x_i - x_j) (y_i - y_j) (z_k - z_l) (w_k - w_l) / 4, and their sums are
+ * The product for the population itself is a mean over all its tuples of r rows, where rows may be equal. Of
+ * these N^r tuples, (N)_k have k different rows. Their mean is estimated without bias, for any N, by the
+ * tuples of k different rows of the sample. Not centred, r = 2: s_xyzw has the tuples with one row, and s_xy
+ * s_zw - s_xyzw the tuples with two.
+ *
+ * Centred, r = 4, a tuple's value is (x_i - x_j) (y_i - y_j) (z_k - z_l) (w_k - w_l) / 4, and the sums are
  *     of 4 rows: the numerator above,
  *     of 2 rows: 2 S_2, S_2 = (n s_xyzw + s_xy s_zw + s_xz s_yw + s_xw s_yz) / 2,
  *     of 3 rows: the rest of n^2 s_xy s_zw, the sum over all.
@@ -73,14 +74,16 @@ double ks_sums_terms(const ks_sums_rows *rows, double pairs) {
 ks_lost ks_sums_lost(const ks_sums_rows *rows, double pairs, double fewer, double error) {
     const double n = (double)rows->P, f = rows->centered ? n / (n - 1) : 1;
     const ks_sums_rows less = {rows->centered, rows->P - 1, rows->population};
-    if (error > 0) error += DBL_MIN / DBL_EPSILON; /* what products below the smallest double lose */
+    if (error > 0) error += DBL_MIN / DBL_EPSILON; /* the error of products that underflow */
     return (ks_lost){error * ks_sums_terms(rows, pairs),
                      error * (1 + f) * (1 + f) * ks_sums_terms(&less, pairs),
                      error * ks_sums_terms(rows, fewer)};
 }
 
-/* Products of a few terms, sums in blocks, and an entry less its column's mean, which is right to the largest
- * of the column: at most sqrt(P) times the root mean square */
+/*
+ * Bounds products of a few terms, sums in blocks, and the subtraction of a column's mean. Its error is
+ * relative to the largest entry of the column, at most sqrt(P) times the root mean square.
+ */
 double ks_sums_epsilon(size_t P) { return DBL_EPSILON * (32 + 8 * sqrt((double)P)); }
 
 double ks_sums_trace(const ks_quad *q, const ks_sums_rows *rows, size_t Q) {
@@ -90,8 +93,8 @@ double ks_sums_trace(const ks_quad *q, const ks_sums_rows *rows, size_t Q) {
 }
 
 /*
- * A column is paired with another in 1 - 1/M of all cases, and with itself in 1/M. The mean over the pairs of
- * different columns of the sample stands for the former, that over its columns for the latter:
+ * Two columns drawn from M are different in 1 - 1/M of all cases, and the same in 1/M. The mean over pairs of
+ * different columns of the sample estimates the former, and the mean over its single columns the latter:
  *     (1 - 1/M) / (Q (Q-1)) (sum over all pairs - share * sum over columns), share = (M - Q) / (M - 1).
  */
 double ks_sums_own_share(size_t count, double population) {
@@ -138,8 +141,9 @@ static kspec_status add_forms(const ks_run *run, const ks_two *t, const double *
 }
 
 /*
- * One of the pairs (s_xy, s_zw) and (s_xw, s_zy): l and r are x and y (x and w), l2 and r2 z and w (z and y).
- * Of two trials of one matrix, where the latter are r and l, the second is the transpose of the first.
+ * One of the pairs (s_xy, s_zw) and (s_xw, s_zy): l and r are x and y (x and w), l2 and r2 are z and w (z and
+ * y). For two trials of one matrix, l2 and r2 are r and l, and the second product is the transpose of the
+ * first.
  */
 static kspec_status by_columns_once(const ks_run *run, const ks_two *t, const double *l, const double *r,
                                     const double *l2, const double *r2, double *M, double **T, double *q,
@@ -169,11 +173,11 @@ static kspec_status by_columns(const ks_run *run, ks_sums_work *w, ks_arena *are
     double **T = ks_arena_alloc(arena, workers, sizeof *T);
     for (size_t k = 0; k < workers && T; k++) T[k] = ks_arena_alloc(arena, ks_size(BAND, t->Q), sizeof **T);
     if (arena->failed) return ks_nomem(err, "the products of columns", arena->failed);
-    int once = t->X == t->Z && t->Y == t->W; /* one trial of each: both pairs are the same */
+    int once = t->X == t->Z && t->Y == t->W; /* one trial each: both pairs are the same */
     ks_run first = ks_run_part(run, 0, once ? 1 : 0.5), second = ks_run_part(run, 0.5, 1);
     kspec_status st = by_columns_once(&first, t, t->X, t->Y, t->Z, t->W, M, T, w->qa, w->ca, w->oa, err);
     if (st || !once) {
-        const int needed = !t->whole || t->centered; /* of all rows that are not centred c is not asked for */
+        const int needed = !t->whole || t->centered; /* c is for centring and leaving out */
         if (!st && needed)
             st = by_columns_once(&second, t, t->X, t->W, t->Z, t->Y, M, T, w->qc, w->cc, w->oc, err);
         return st;
@@ -186,7 +190,7 @@ static kspec_status by_columns(const ks_run *run, ks_sums_work *w, ks_arena *are
 
 /*
  * ---- by rows: bands of the P x P matrices K = X Z^T, L = Y W^T and their transposes, never held whole ----
- * Of one matrix L is the transpose of K.
+ * For one matrix, L is the transpose of K.
  */
 
 typedef struct {
@@ -262,20 +266,18 @@ static kspec_status by_rows(const ks_run *run, ks_sums_work *w, ks_arena *arena,
 
 /* ----------------------------------------------------------------------------------- from work to sums */
 
-/* What depends on single columns: v = s_xz, v2 = s_yw; and on rows: the sums of u = x z and u2 = y w. */
+/* Sums of single columns, v = s_xz and v2 = s_yw; and of rows, u = sum of x z and u2 = sum of y w */
 typedef struct {
     double *v, *v2, *u, *u2;
     /* sums of squares of the columns of X, Z, Y and W */
     double *x2, *z2, *y2, *w2;
     /* of all columns */
     double V, V2;
-    /*
-     * centred: per column, sum_i U2_i x_i and z_i, with U2 the sums u2; of the second, sum_i U_i y_i and w_i
-     */
+    /* centred: per column, sum_i U2_i x_i and z_i, U2 being the sums u2; the second: sum_i U_i y_i and w_i */
     double *tx, *tz, *ty, *tw;
-    /* same: sum_i x_i^2 z_i and x_i z_i^2, which the above hold too many of */
+    /* same: sum_i x_i^2 z_i and x_i z_i^2, which the sums above contain too often */
     double *xxz, *xzz;
-    /* same: how much of a column with itself is taken off, of all columns and of all but one */
+    /* same: the fraction of self-pairs of columns to subtract, for all columns and for all but one */
     double own, own_less;
 } simple;
 
@@ -330,11 +332,11 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
 }
 
 /*
- * Without row i. Of n centred rows, removing one changes s_xy to s_xy - f x_i y_i, f = n/(n-1), and s_xyzw to
+ * The sums without row i. For n centred rows, removing one changes s_xy to s_xy - f x_i y_i, f = n/(n-1), and
+ * s_xyzw to
  *     s_xyzw + e (s_xyz w_i + ...) + e^2 (s_xy z_i w_i + ...) + (n e^4 - (1+e)^4) x_i y_i z_i w_i,
- * with e = 1/(n-1);
- * not centred, f = 1 and e = 0. The sums over pairs of columns are those over all pairs, less a column with
- * itself.
+ * with e = 1/(n-1). Not centred, f = 1 and e = 0. The sums over pairs of columns are the sums over all pairs,
+ * minus the pairs of a column with itself.
  */
 static ks_quad without_row(const ks_two *t, const ks_sums_work *w, const simple *s, const ks_quad *all,
                            size_t i) {
@@ -346,7 +348,7 @@ static ks_quad without_row(const ks_two *t, const ks_sums_work *w, const simple 
     for (size_t g = 0; g < R && t->centered; g++) third += s->ty[g] * v[g] + s->tw[g] * y[g];
     for (size_t k = 0; k < Q && t->centered; k++) third += s->tx[k] * z[k] + s->tz[k] * x[k];
     const double own = s->own;
-    for (size_t k = 0; k < Q && t->same && own > 0; k++) { /* y is z and w is x */
+    for (size_t k = 0; k < Q && t->same && own > 0; k++) { /* same: y = z, w = x */
         double p = x[k] * z[k];
         uu -= own * (p * p);
         qa -= own * (2 * s->v[k] * p);
@@ -360,9 +362,9 @@ static ks_quad without_row(const ks_two *t, const ks_sums_work *w, const simple 
 }
 
 /*
- * The sums over pairs with a column of the first: u[i] x z of it for d; twice where it is one of the second,
- * too, but for the pair with itself, of which (1 + own_less) / 2 times two are not in `all`, whose share of
- * own pairs is own_less.
+ * The sums over pairs with a column of the first matrix; d takes u[i] x z of that column. They count twice if
+ * the column also belongs to the second matrix, except for its pair with itself: (1 + own_less) / 2 times two
+ * of these are not in `all`, whose fraction of self-pairs is own_less.
  */
 static void without_columns(const ks_two *t, const ks_sums_work *w, const simple *s, int second,
                             const ks_quad *all, double *d, ks_quad *out) {
@@ -385,7 +387,7 @@ static void without_columns(const ks_two *t, const ks_sums_work *w, const simple
     }
 }
 
-/* Over all pairs of columns, less this share of those of a column with itself */
+/* The sums over all pairs of columns, minus `own` times the pairs of a column with itself */
 static ks_quad all_of(const ks_two *t, const ks_sums_work *w, const simple *s, double own) {
     ks_quad q = {0, s->V * s->V2, 0, 0, s->V};
     for (size_t k = 0; k < t->Q; k++) q.a += w->ca[k], q.c += w->cc[k];
@@ -410,7 +412,7 @@ static double size_of(const double *x2, const double *z2, size_t n) {
     return sum;
 }
 
-/* One trial of each, of which a device has all that is needed */
+/* For one trial each, with everything that the sums need on a device */
 static kspec_status by_lists(const ks_run *run, const ks_two *t, ks_sums *s, ks_arena *arena,
                              kspec_error *err) {
     ks_arena scratch = {0};

@@ -11,7 +11,7 @@ typedef struct {
     double *more;
 } moved;
 
-/* to[i] = the sums of X o Y (P x P; turned: Y^T) over rows and over columns, together */
+/* to[i] = the sum of X o Y (P x P; turned: Y^T) over row i plus the sum over column i */
 static void both_sums(const moved *d, const ks_mat *X, const ks_mat *Y, int turned, double *to) {
     const size_t P = d->t->P;
     ks_squares_sums(d->at, P, P, 1, X, Y, turned, KS_TILE_ROW_SUMS, to);
@@ -19,7 +19,7 @@ static void both_sums(const moved *d, const ks_mat *X, const ks_mat *Y, int turn
     for (size_t i = 0; i < P && !d->at->status; i++) to[i] += d->more[i];
 }
 
-/* One of the pairs (s_xy, s_zw) and (s_xw, s_zy), as by_columns_once() of the processor has it */
+/* One of the pairs (s_xy, s_zw) and (s_xw, s_zy), as in by_columns_once() of the CPU */
 static void by_columns_once(const moved *d, const ks_run *run, const ks_mat *l, const ks_mat *r,
                             const ks_mat *l2, const ks_mat *r2, ks_mat *const M[2], ks_mat *T, double *q,
                             double *c, double *o) {
@@ -45,7 +45,7 @@ static void by_columns(const moved *d, const ks_run *run, const ks_sums_work *w)
     by_columns_once(d, &second, d->X, d->W, d->Z, d->Y, M, T, w->qc, w->cc, w->oc);
 }
 
-/* out = the sums over rows of left o (B right), B a P x P matrix */
+/* out = the sums over rows of left o (B right), where B is a P x P matrix */
 static void column_sums(const moved *d, const ks_run *run, const ks_mat *B, int turned, const ks_mat *left,
                         const ks_mat *right, size_t cols, ks_mat *T, double *out) {
     const size_t P = d->t->P;

@@ -1,23 +1,23 @@
-/* Of two trials, the products behind the sums of second order (pairs/sums.h) on a GPU; lists.h has one. */
+/* Computes the products behind second-order sums (pairs/sums.h) of two trials on a GPU; lists.h has one. */
 #pragma once
 
 #include "pairs/sums.h"
 
 /*
- * Per row i, over all pairs of columns (those of a column with itself are taken off later):
+ * Per row i, over all pairs of columns, where self-pairs are subtracted later:
  *     qa[i] = sum (s_xy z_i w_i + s_zw x_i y_i),   qc[i] = sum (s_xw y_i z_i + s_yz x_i w_i).
- * Per column alpha of the first: ca[alpha] = sum over gamma of s_xy s_zw, cc[alpha] of s_xw s_yz; and the
- * same per column gamma of the second, oa and oc.
+ * Per column alpha of the first: ca[alpha] = sum over gamma of s_xy s_zw, cc[alpha] of s_xw s_yz. Per column
+ * gamma of the second: the same sums oa and oc.
  */
 typedef struct {
     const ks_two *t;
     double *qa, *qc, *ca, *cc, *oa, *oc;
 } ks_sums_work;
 
-/* Through Q x R matrices, or through P x P? Multiply-adds, but for a factor: P Q R against P^2 (Q + R) / 2 */
+/* Q x R matrices instead of P x P? Compares multiply-adds: P Q R with P^2 (Q + R) / 2. */
 static inline int ks_sums_by_columns(size_t P, size_t Q, size_t R) {
     return (double)Q * (double)R <= (double)P * ((double)Q + (double)R) / 2;
 }
 
-/* Sets the lists of w by run->device, which holds the matrices between. */
+/* Sets the lists of w on run->device, which holds the intermediate matrices. */
 kspec_status ks_sums_on_device(const ks_run *run, const ks_sums_work *w, int columns, kspec_error *err);

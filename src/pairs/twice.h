@@ -1,8 +1,8 @@
 /*
- * The estimates that follow from the sums of second order (pairs/sums.h), in twice the digits: for data
- * whose columns, rows or entries differ so much that sums in doubles lose what matters. One pair of columns
- * after the other, a column with itself only where it counts: then a large column is not in what is left
- * without it.
+ * Second-order estimates (pairs/sums.h) with twice the digits, for data whose columns, rows or entries differ
+ * so much in size that sums in doubles lose the result. They go through one pair of columns after the other,
+ * and include a column with itself only where it counts. So the estimate without a large column is free of
+ * its rounding errors.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "base/twice.h"
 #include "pairs/sums.h"
 
-/* P rows, which are filled up with zeros to `stride`, and Q columns, one after the other */
+/* P rows, padded with zeros to `stride`, and Q columns, one column after the other */
 typedef struct {
     size_t P, Q, stride;
     double *hi, *lo;
@@ -19,7 +19,7 @@ typedef struct {
 
 kspec_status ks_twice_matrix_make(size_t P, size_t Q, ks_twice_matrix *m, ks_arena *arena, kspec_error *err);
 
-/* As ks_two: of the first matrix X and Z are the trials, of the second Y and W, in the opposite order. */
+/* As ks_two: X and Z are the first matrix's trials, Y and W the second's in the opposite order. */
 typedef struct {
     const ks_twice_matrix *X, *Z, *Y, *W;
     int same, centered;
@@ -27,8 +27,8 @@ typedef struct {
 } ks_twice_two;
 
 /*
- * Estimates from all, without each row, without each column of the first, without each of the second (those
- * only where not `same`): 1 + P + Q (+ R). trace and square may be NULL. They are added to, times weight.
+ * Estimates from all data, without each row, without each column of the first and (unless `same`) of the
+ * second: 1 + P + Q (+ R). trace and square may be NULL. The function adds to them, times weight.
  */
 typedef struct {
     double weight, *trace, *square, *cross;
