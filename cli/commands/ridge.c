@@ -117,7 +117,7 @@ typedef struct {
     kspec_ridge_density_result **densities;
     /* of predicting the training targets' mean */
     double mean_train_mse, mean_test_mse;
-    /* 2 m errors of the single targets for each row */
+    /* for each row the 2 m errors of the single targets */
     double *columns;
     double seconds;
     /* the device of the predictions: of the last call, or of a call that lost its GPU */

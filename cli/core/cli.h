@@ -84,7 +84,7 @@ typedef struct {
     int positive, whole;
     /* OPT_DOUBLE, OPT_RANGES: 1 if the word auto is allowed; it means NaN, or an empty list */
     int automatic;
-    /* Bits 1 << value of the first arguments (cli_command.what) that allow it; 0: all */
+    /* The first arguments (cli_command.what) that allow it, as bits 1 << value; 0: all */
     unsigned of;
     /* 1: it does not change the result, so the command line in the JSON object omits it */
     int aside;
@@ -211,7 +211,7 @@ int cli_set(const cli_option *o, const char *text, void *args);
 /* Is its name one letter, such as -n? --x is a long name without a letter. "-" or "--" before the name */
 static inline int cli_is_short(const cli_option *o) { return !o->name[1] && o->letter; }
 const char *cli_dashes(const cli_option *o);
-/* A finite number that is all of text */
+/* Reads a finite number that is all of the text. */
 int cli_parse_double(const char *text, double *out);
 
 /* The choice that is the first n letters of a word, or NULL; and the name of a value, or NULL */
@@ -235,7 +235,7 @@ int cli_is_control(const char *s, size_t n);
  */
 void cli_make_printable(char *text, size_t size, int table);
 
-/* "" after 1, "s" after every other number */
+/* "" for 1, "s" for every other number */
 static inline const char *cli_s(size_t count) { return count == 1 ? "" : "s"; }
 
 /* Sorts numbers upwards, without NaN among them */
@@ -361,7 +361,7 @@ void cli_warn(const cli_common *c, const char *fmt, ...) __attribute__((format(p
 kspec_progress cli_progress(const cli_common *c);
 void cli_progress_end(void);
 
-/* Seconds of wall-clock time since some fixed point. */
+/* Seconds of wall-clock time since a fixed point */
 double cli_now(void);
 
 /* Makes signals that end the tool remove unfinished files first, and then end it with 128 + their number. */
@@ -540,7 +540,7 @@ void cli_device_print(FILE *f, const kspec_device_used *d);
 
 /* A JSON string from any bytes */
 json_t *cli_string(const char *s);
-/* A number, null if x is not finite; an array of such numbers; and rows of them */
+/* A number, null if x is not finite; an array of numbers, and an array of rows */
 json_t *cli_real(double x);
 json_t *cli_reals(const double *x, size_t count);
 json_t *cli_real_rows(const double *x, size_t rows, size_t cols);

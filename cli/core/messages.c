@@ -235,7 +235,7 @@ static void interrupted(int signal) {
     _exit(128 + signal);
 }
 
-/* A mapped input file may shrink, or fail to be read. */
+/* Ends the tool with a message if a memory-mapped input file shrinks, or cannot be read. */
 static void bus_error(int signal) {
     static const char text[] = "kspec: an input file shrank or could not be read while in use\n";
     (void)signal;

@@ -64,7 +64,7 @@ void cli_restart_limited(char **argv) {
 
 void cli_restart(char **argv) {
     learn_core_before();
-    const char *core = kspec_blas_advice(); /* NULL in the successor, where the variable is set: no loop */
+    const char *core = kspec_blas_advice(); /* NULL in the successor, which has the variable: no loop */
     if (!core) return;
     /* the process runs as "ld.so kspec": its program is ld.so, which takes other arguments */
     if (!getauxval(AT_BASE)) return;

@@ -19,8 +19,8 @@ void page_begin_body(FILE *to);
 void page_end(FILE *to);
 
 /*
- * Begins a table with a caption. columns ends in NULL; an empty name is an empty corner; NULL: no heads. A
- * row begins with its head; a cell without a number stays empty.
+ * Begins a table with a caption. columns ends in NULL. An empty name is an empty corner; without columns the
+ * table has no heads. A row begins with its head; a cell without a number stays empty.
  */
 void page_begin_table(FILE *to, const char *caption, const char *const *columns);
 void page_row_head(FILE *to, const char *text);

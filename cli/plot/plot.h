@@ -47,7 +47,7 @@ typedef struct {
     char *label;
     plot_style style;
     int color;
-    /* Moves x in the picture, so that error bars stand side by side */
+    /* Shifts x in the picture, so that error bars stand side by side */
     double shift;
     plot_bars bars;
     /* `all` counts the points before thinning */

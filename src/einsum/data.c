@@ -32,7 +32,7 @@ static void set_members(const ks_groups *g, double *out) {
     for (size_t i = 0; i < g->n; i++) out[i * g->count + g->of[i]] = 1;
 }
 
-/* out = the mean of the trials order[first ... first+count-1] of a matrix, centred as its source is */
+/* out = the mean of the trials order[first ... first+count-1] of a matrix, centred like its source */
 static kspec_status mean_of(const ks_data *d, int source, const size_t *order, size_t first, size_t count,
                             double *out, kspec_error *err) {
     const ks_source *s = &d->names->source[source];

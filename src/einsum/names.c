@@ -21,7 +21,7 @@ typedef struct {
      * side of its axis, or -1
      */
     int same[2 * KS_GIVEN], index[KS_FORMULA_INDICES];
-    /* of each side, its number among the axes of the expression, or -1 */
+    /* for each side, its number among the axes of the expression, or -1 */
     int axis[2 * KS_GIVEN];
 } resolver;
 

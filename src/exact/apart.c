@@ -38,7 +38,7 @@ static void consider(two *t, double sum, size_t at) {
         t->second = fmax(t->second, sum);
 }
 
-/* Sums of squares of a chunk's rows, or columns */
+/* Computes the sums of squares of a chunk's rows, or columns. */
 enum { ROWS = 64, COLS = 32 };
 typedef struct {
     const ks_pair *p;

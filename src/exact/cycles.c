@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The graphs of all orders; 0 when there is not enough memory. */
+/* Lists the graphs of all orders; returns 0 without enough memory. */
 static int list_graphs(ks_cycles *c, const size_t size[2]) {
     enum { MOST = 2 * KS_GRAPHS_MAX };
     if (!c->form.weighted) {

@@ -52,7 +52,7 @@ typedef struct {
 } ks_graph;
 
 /* Writes the different graphs of order n to out (room for KS_GRAPHS_MAX) and returns their number. */
-enum { KS_GRAPHS_MAX = 300 }; /* the most of any one order: 292 (two trials, n = 5) */
+enum { KS_GRAPHS_MAX = 300 }; /* the most of any order: 292 (two trials, n = 5) */
 size_t ks_graphs(ks_exact_form form, int n, ks_graph *out);
 
 /*

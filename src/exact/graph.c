@@ -15,7 +15,7 @@
 enum { N = KS_EXACT_NMAX };
 
 typedef struct {
-    /* block[l]: which block position l is in */
+    /* block[l]: the block of position l */
     int blocks, block[N];
     double mu;
 } partition;

@@ -45,7 +45,7 @@ typedef struct {
     double coefficient[EDGES + 1];
 } polynomial;
 
-/* Stirling numbers of the second kind times mu: a block of k slots split into p, p = 0 ... k */
+/* Stirling numbers of the second kind times mu, for a block of k slots split into p = 0 ... k blocks */
 static polynomial splits_of(int k) {
     polynomial s = {{1}};
     for (int j = 0; j < k; j++)
@@ -107,7 +107,7 @@ static side_weights weigh(uint32_t sizes, int r, double sign, double population,
  */
 typedef struct {
     uint8_t block[EDGES], size[EDGES], blocks;
-    /* which positions are split, a bit for each */
+    /* the positions that are split, a bit for each */
     uint8_t split;
     /* the block that consists of one half, or -1 */
     int8_t lone;

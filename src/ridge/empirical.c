@@ -144,7 +144,7 @@ static void desk_alloc(const job *j, ks_arena *a, desk *o) {
     o->fit = ks_arena_alloc(a, ks_size(rows, m), sizeof *o->fit);
 }
 
-/* Mean and standard deviation of every `stride`-th value */
+/* Computes mean and standard deviation of every `stride`-th value. */
 static void spread(const double *x, size_t count, size_t stride, double *mean, double *sd) {
     double sum = 0, square = 0;
     for (size_t k = 0; k < count; k++) sum += x[k * stride] / (double)count;

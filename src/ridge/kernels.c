@@ -24,7 +24,7 @@ static void subtract_mean(const kspec_ridge *r, const double *A, size_t rows, do
 typedef struct {
     const kspec_ridge *r;
     const double *A;      /* rows of this kernel matrix */
-    const double *Ac, *C; /* the same, and the training rows, less the mean */
+    const double *Ac, *C; /* the same, and the training rows, minus the mean */
     const double *qa, *q; /* |x|^2/2 of these rows */
     double *const *K;
     size_t rows, tile;

@@ -44,7 +44,9 @@ static kspec_status outputs(kspec_ridge *r, const ks_run *run, const ks_mix_solu
                               err);
 }
 
-/* Theta_h = tr K_h(Xt,Xt)/N + (N/n^2) tr(H^T H K_h) - (2/n) tr(H^T K_h(Xt,X)); m->work is overwritten */
+/*
+ * Computes Theta_h = tr K_h(Xt,Xt)/N + (N/n^2) tr(H^T H K_h) - (2/n) tr(H^T K_h(Xt,X)); overwrites m->work.
+ */
 static kspec_status thetas(kspec_ridge *r, const ks_run *run, const ks_mix_solution *s, desk *d,
                            kspec_error *err) {
     const ks_mix *m = r->mix;
