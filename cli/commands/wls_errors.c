@@ -101,8 +101,9 @@ static int read_spectrum(const wls_args *a, double **to) {
         status = cli_error(EXIT_INPUT, "%s has %zu numbers, but the grid has %zu points", a->noise_spectrum,
                            d->rows * d->cols, a->grid);
     if (!status && !(*to = malloc(a->grid * sizeof **to))) status = cli_no_memory();
-    const kspec_matrix m = status ? (kspec_matrix){0} : kspec_dataset_trial(d, 0);
-    for (size_t i = 0; i < m.rows && !status; i++)
+    kspec_matrix m = {0};
+    if (!status) m = kspec_dataset_trial(d, 0);
+    for (size_t i = 0; i < m.rows; i++)
         for (size_t k = 0; k < m.cols; k++)
             (*to)[i * m.cols + k] = m.data[(ptrdiff_t)i * m.row_stride + (ptrdiff_t)k * m.col_stride];
     kspec_dataset_free(d);

@@ -178,7 +178,7 @@ static kspec_status finish(void *ctx, size_t k, const ks_worker *worker) {
 }
 
 /* *done = 0: the part does not fit, or the GPU failed */
-static kspec_status make_part(batch *b, const ks_run *run, size_t count, int *done, kspec_error *err) {
+static kspec_status make_part(const batch *b, const ks_run *run, size_t count, int *done, kspec_error *err) {
     const kspec_dimension_opts *o = b->o;
     const size_t P = b->phi[0].rows, Q = b->phi[0].cols;
     const ks_backend *at = ks_backend_of(run);
@@ -201,30 +201,32 @@ static kspec_status make_part(batch *b, const ks_run *run, size_t count, int *do
     if (there) job.X = ks_mat_address(X), there = !pack(b, run, count, X, &unused);
     if (there) there = !d->plugin->batch(d->gpu, &job);
     if (X) at->drop(run, X);
-    b->job = &job;
+    batch part = *b;
+    part.job = &job;
     ks_run processor = *run;
     processor.device = NULL;
-    if (there) st = ks_parallel_for(&processor, count, finish, b, err);
+    if (there) st = ks_parallel_for(&processor, count, finish, &part, err);
     *done = there;
     ks_arena_free(&arena);
     return st;
 }
 
-static kspec_status together(batch *b, const ks_run *all, kspec_error *err) {
+static kspec_status together(const batch *b, const ks_run *all, kspec_error *err) {
     const size_t each = b->phi[0].rows * b->phi[0].cols, most = TOGETHER / each;
     ks_placement placement = {0};
     ks_run run = *all;
     const size_t asked = lie_together(b) ? 1 : b->count;
     kspec_status st = ks_placement_of_data(&placement, b->o->device, b->phi, asked, err);
     run.device = placement.device;
-    b->placement = &placement;
+    batch placed = *b;
+    placed.placement = &placement;
     int done = run.device != NULL;
     if (!st && done) st = ks_blas_enter(run.threads, err);
     const int entered = !st && done;
-    for (b->from = 0; b->from < b->count && !st && done; b->from += most) {
-        const size_t count = b->count - b->from < most ? b->count - b->from : most;
-        run.from = all->from + (all->to - all->from) * (double)b->from / (double)b->count;
-        st = make_part(b, &run, count, &done, err);
+    for (placed.from = 0; placed.from < b->count && !st && done; placed.from += most) {
+        const size_t count = b->count - placed.from < most ? b->count - placed.from : most;
+        run.from = all->from + (all->to - all->from) * (double)placed.from / (double)b->count;
+        st = make_part(&placed, &run, count, &done, err);
     }
     if (entered) ks_blas_exit();
     ks_placement_close(&placement);

@@ -101,9 +101,12 @@ void ks_tables_end(ks_tables *t, int keep) {
 /* ---- edges and weights ---- */
 
 static uint32_t flip_entry(const ks_plan *pl, uint32_t x) {
-    const int symmetric = x < KS_ENTRY_PRODUCT
-                              ? pl->source[x / 2].symmetric
-                              : ks_product_symmetric(&pl->products[(x - KS_ENTRY_PRODUCT) / 2]);
+    int symmetric;
+    if (x >= KS_ENTRY_PRODUCT)
+        symmetric = ks_product_symmetric(&pl->products[(x - KS_ENTRY_PRODUCT) / 2]);
+    else
+        // cppcheck-suppress arrayIndexOutOfBoundsCond ; an entry below KS_ENTRY_PRODUCT is one of the sources
+        symmetric = pl->source[x / 2].symmetric;
     return symmetric ? x : x ^ 1;
 }
 
