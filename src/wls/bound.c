@@ -1,5 +1,6 @@
 /*
- * Theorem 5.1: features that smooth. Below p, t_k <= p; from p on, t_k > p: each sum is bounded term by term.
+ * Theorem 5.1: the error bound for features with smoothing. Below p, t_k <= p; from p on, t_k > p; so each
+ * sum is bounded term by term.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -22,14 +23,14 @@ static kspec_status check(const ks_wls_grid *g, double zeta, const size_t *p, si
     return KSPEC_OK;
 }
 
-/* E|L^alpha delta|^2 and E|L^beta theta|^2, which the bound weighs against each other */
+/* E|L^alpha delta|^2 and E|L^beta theta|^2, which the bound balances against each other */
 typedef struct {
     double noise, signal;
 } norms;
 
 static void fill(const ks_wls_grid *g, double zeta, double prior, norms size, const ks_wls_place *at,
                  kspec_wls_bound_result *r) {
-    double below = 0, above = 0; /* of the error: noise in the modes inverted; the modes not inverted */
+    double below = 0, above = 0; /* of the error: noise in the inverted modes; the other modes */
     for (size_t k = 0, i = 0; i < r->count; k++) {
         for (; i < r->count && at[i].p == k; i++) {
             double q = (double)k;

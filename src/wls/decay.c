@@ -1,4 +1,4 @@
-/* How fast the singular values of a kernel matrix fall on given data. */
+/* Measures how fast the singular values of a kernel matrix fall on given data. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/matrix.h"
@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* Each row divided by its length */
+/* Divides each row by its length. */
 static kspec_status to_unit_sphere(double *rows, size_t n, size_t d, kspec_error *err) {
     for (size_t i = 0; i < n; i++) {
         double *row = rows + i * d, length = 0;
@@ -23,8 +23,8 @@ static kspec_status to_unit_sphere(double *rows, size_t n, size_t d, kspec_error
 }
 
 /*
- * The Gaussian kernel sees differences only, and those of rows far from 0 would be lost in their inner
- * products.
+ * Centres the rows. The Gaussian kernel depends on differences only, and inner products of rows far from 0
+ * would lose these differences.
  */
 static void centre(double *rows, size_t n, size_t d) {
     for (size_t k = 0; k < d; k++) {
@@ -34,7 +34,7 @@ static void centre(double *rows, size_t n, size_t d) {
     }
 }
 
-/* From inner products, which are finite, to kernel values, in place */
+/* Turns inner products, which are finite, into kernel values, in place. */
 static void apply(const kspec_wls_decay_opts *o, size_t n, double *G, double *norm) {
     for (size_t i = 0; i < n; i++) norm[i] = G[i * n + i];
     for (size_t i = 0; i < n; i++)
@@ -53,7 +53,7 @@ static kspec_status check_finite(const double *G, size_t n, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* The slope of log values against log k */
+/* The slope of log values with respect to log k */
 static double fit_exponent(const double *s, size_t n) {
     double count = 0, x1 = 0, y1 = 0, xx = 0, xy = 0;
     for (size_t k = 1; k <= (n + 1) / 2 && s[k - 1] > 1e-12 * s[0]; k++) {
@@ -77,7 +77,7 @@ static kspec_status check(kspec_wls_decay_opts *o, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* The eigenvalues of the kernel matrix to `values` */
+/* Writes the eigenvalues of the kernel matrix to `values`. */
 static kspec_status compute(const kspec_matrix *X, const kspec_wls_decay_opts *o, const ks_run *run,
                             double *values, kspec_error *err) {
     size_t n = X->rows, d = X->cols;

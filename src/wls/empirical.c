@@ -1,6 +1,6 @@
 /*
- * The errors by simulation. Draw d takes theta and noise from streams of its own, whatever p and
- * whichever thread. As the estimate is linear, data without noise and noise alone are fitted apart.
+ * Estimates the errors by simulation. Draw d takes theta and noise from its own random streams, independent
+ * of p and of the thread. The estimate is linear, so noise-free data and pure noise are fitted separately.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -19,7 +19,7 @@ typedef struct {
     const double *root_prior;
     ks_wls_fitter *fitters;
     size_t count, draws;
-    /* draws x count x 3: |theta^-theta|^2 without noise and with it, |n|^2 */
+    /* draws x count x 3: |theta^-theta|^2 without noise and with noise, |n|^2 */
     double *each;
     /* per worker */
     ks_cplx *scratch;
@@ -35,7 +35,7 @@ static void normals(uint64_t seed, uint64_t stream, size_t n, ks_cplx *z) {
 
 /*
  * Draw `draw`: theta (P) is circular, with half of the variance in each part; y (N) is its data, in which the
- * modes of a class add up; noise (N) is apart from them.
+ * modes of a class add up; noise (N) is separate.
  */
 static void make_draw(const empirical_job *j, size_t draw, ks_cplx *theta, ks_cplx *y, ks_cplx *noise,
                       ks_cplx *scratch) {
@@ -118,8 +118,8 @@ static kspec_status use_qr(ks_wls_fitter *f, ks_arena *arena, kspec_error *err) 
 }
 
 /*
- * QR for every p whose iteration failed on any draw; *some says whether there is one. For all draws of it, so
- * that the outcome is the same whichever thread came first.
+ * Switches to QR for every p whose iteration failed on any draw; *some says whether any did. QR then serves
+ * all draws of this p, so the result does not depend on the order of threads.
  */
 static kspec_status failures_to_qr(empirical_job *j, int *some, ks_arena *arena, kspec_error *err) {
     kspec_status st = KSPEC_OK;
@@ -134,7 +134,10 @@ static kspec_status failures_to_qr(empirical_job *j, int *some, ks_arena *arena,
     return st;
 }
 
-/* The fitters of all p: with the dense map where the iteration fails on a first draw, as it will on others */
+/*
+ * The fitters of all p. If the iteration fails on a first draw, as it will on others, the dense map replaces
+ * it.
+ */
 static kspec_status make_fitters(empirical_job *j, const size_t *p, const ks_fft *fft, const double *w,
                                  ks_arena *arena, kspec_error *err) {
     size_t N = j->g->N;
@@ -155,7 +158,7 @@ static kspec_status make_fitters(empirical_job *j, const size_t *p, const ks_fft
     return KSPEC_OK;
 }
 
-/* The draws' errors to j->each */
+/* Writes the draws' errors to j->each. */
 static kspec_status simulate(empirical_job *j, const ks_run *run, const size_t *p, const ks_fft *fft,
                              ks_arena *arena, kspec_error *err) {
     const ks_wls_grid *g = j->g;

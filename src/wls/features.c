@@ -1,6 +1,6 @@
 /*
- * Any features. With A Psi_p B = U S V^T (r singular values kept) the map from y to theta is
- * M = B V (S + ridge S^-1)^-1 U^T A, and everything else is a product with it.
+ * Weighted least squares with arbitrary features. With A Psi_p B = U S V^T (r singular values kept) the map
+ * from y to theta is M = B V (S + ridge S^-1)^-1 U^T A, and everything else is a product with M.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -14,14 +14,14 @@
 #include <math.h>
 #include <string.h>
 
-/* A weight or covariance: a diagonal, a square matrix, or nothing at all */
+/* A weight or covariance: a diagonal, a square matrix, or the identity */
 typedef struct {
     double *diagonal, *matrix;
 } square;
 
 typedef struct {
     size_t N, P, p, outputs;
-    /* dense copies: N x P, N x outputs, and of the points to predict at */
+    /* dense copies: N x P, N x outputs, and the features at the points to predict */
     double *psi, *y, *at;
     size_t at_rows, at_cols;
     square A, B, K, C;
@@ -60,8 +60,8 @@ static kspec_status take_square(job *j, const char *name, const kspec_matrix *m,
 }
 
 /*
- * Fails unless a covariance given as a matrix has eigenvalues of at least 0, to within 1e-10 of its largest
- * variance: Cholesky says so soon, the eigenvalues say what is wrong.
+ * Fails if a covariance matrix has negative eigenvalues, beyond 1e-10 of its largest variance. A Cholesky
+ * factorisation detects this quickly; the eigenvalues then explain the failure.
  */
 static kspec_status check_semidefinite(job *j, const char *name, const square *c, size_t n,
                                        kspec_error *err) {
@@ -88,7 +88,7 @@ static int all_finite(const double *x, size_t n) {
     return 1;
 }
 
-/* out (m x n) = w X for w of order m, X m x n */
+/* out (m x n) = w X, where w has order m and X is m x n */
 static kspec_status from_left(job *j, const square *w, const double *X, size_t m, size_t n, double *out,
                               kspec_error *err) {
     if (w->matrix) return ks_gemm_tiled(&j->run, 0, 0, m, n, m, 1, w->matrix, m, X, n, 0, out, n, err);
@@ -97,7 +97,7 @@ static kspec_status from_left(job *j, const square *w, const double *X, size_t m
     return KSPEC_OK;
 }
 
-/* out (m x n) = X w for w of order n */
+/* out (m x n) = X w, where w has order n */
 static kspec_status from_right(job *j, const square *w, const double *X, size_t m, size_t n, double *out,
                                kspec_error *err) {
     if (w->matrix) return ks_gemm_tiled(&j->run, 0, 0, m, n, n, 1, X, n, w->matrix, n, 0, out, n, err);
@@ -137,7 +137,7 @@ static kspec_status make_map(job *j, double rank_tol, double ridge, double *M, d
     return st;
 }
 
-/* E_0 = tr(E K E^T), E = M Psi - I in the rows that are learned, -I in the others */
+/* E_0 = tr(E K E^T), E = M Psi - I in the rows of learned features, -I in the other rows */
 static kspec_status prior_error(job *j, const double *M, double *error, kspec_error *err) {
     size_t P = j->P, p = j->p;
     double *E = ks_arena_alloc(&j->arena, ks_size(p, P), sizeof *E),

@@ -8,24 +8,24 @@
 
 struct ks_fft {
     size_t n;
-    /* of the stages, ends with 0 */
+    /* of the stages, ending with 0 */
     int radix[64];
     /* e^(-2 pi i k/n), k < n */
     ks_cplx *root;
     /*
      * Bluestein: jk = (j^2 + k^2 - (j-k)^2)/2 makes the sum a convolution with e^(pi i j^2/n), computed by a
-     * transform of length m = 2^l >= 2n-1; NULL where n has no prime factor above 5.
+     * transform of length m = 2^l >= 2n-1. NULL if n has no prime factor above 5
      */
     ks_fft *longer;
     /* e^(-pi i j^2/n), j < n; the transform of its conjugate, m */
     ks_cplx *chirp, *filter;
 };
 
-/* e^(-2 pi i k/n): the angle is brought below pi/4 in whole numbers first */
+/* e^(-2 pi i k/n), after reducing the angle below pi/4 in whole numbers */
 static ks_cplx root_of_unity(size_t k, size_t n) {
     size_t r = 8 * (k % n), octant = r / n; /* angle = 2 pi k/n = (pi/4) r/n */
     size_t rest = r - octant * n;
-    if (octant % 2) rest = n - rest; /* from the next multiple of pi/2 backwards */
+    if (octant % 2) rest = n - rest; /* backwards from the next multiple of pi/2 */
     double t = 0.78539816339744831 * (double)rest / (double)n, c = cos(t), s = sin(t);
     const ks_cplx turn[8] = {{c, s}, {s, c}, {-s, c}, {-c, s}, {-c, -s}, {-s, -c}, {s, -c}, {c, -s}};
     return ks_conj(turn[octant]);
@@ -123,9 +123,9 @@ static inline void butterfly5(ks_cplx *x) {
 }
 
 /*
- * A stage of Stockham's algorithm: n = len*s values are s interleaved sequences of length len = r*m, and
- * become s*r interleaved ones of length m. Sequence q's entries i, i+m, i+2m, ... meet in a butterfly, whose
- * outcome number k is turned by e^(-2 pi i ik/len).
+ * A stage of Stockham's algorithm. It takes n = len*s values as s interleaved sequences of length len = r*m,
+ * and turns them into s*r interleaved sequences of length m. Entries i, i+m, i+2m, ... of sequence q enter
+ * one butterfly, whose result number k is multiplied by e^(-2 pi i ik/len).
  */
 #define STAGE(r)                                                                                  \
     static void stage##r(size_t m, size_t s, const ks_cplx *root, const ks_cplx *x, ks_cplx *y) { \
@@ -168,7 +168,7 @@ static void bluestein(const ks_fft *f, ks_cplx *z, ks_cplx *scratch) {
     memset(u + n, 0, (m - n) * sizeof *u);
     forward(f->longer, u, scratch + m);
     for (size_t k = 0; k < m; k++) u[k] = ks_conj(ks_cmul(u[k], f->filter[k]));
-    forward(f->longer, u, scratch + m); /* the inverse, conjugated before and after */
+    forward(f->longer, u, scratch + m); /* the inverse: conjugate before and after */
     for (size_t k = 0; k < n; k++) z[k] = scale(1 / (double)m, ks_cmul(ks_conj(u[k]), f->chirp[k]));
 }
 

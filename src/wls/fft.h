@@ -1,6 +1,6 @@
 /*
- * Discrete Fourier transforms of any length n: Stockham's algorithm with radices 4, 2, 3 and 5, and
- * Bluestein's for the lengths that have other prime factors, so that every length takes O(n log n).
+ * Discrete Fourier transforms of any length n in O(n log n): Stockham's algorithm with radices 4, 2, 3 and 5,
+ * and Bluestein's for lengths with other prime factors.
  */
 #pragma once
 
@@ -11,10 +11,7 @@ typedef struct ks_fft ks_fft;
 kspec_status ks_fft_make(size_t n, ks_fft **out, kspec_error *err);
 void ks_fft_free(ks_fft *f); /* NULL is allowed */
 
-/*
- * How many numbers of scratch a transform needs. One plan may serve several threads, each with scratch of its
- * own.
- */
+/* The size of a transform's scratch, in numbers. Threads may share a plan if each has its own scratch. */
 size_t ks_fft_scratch(const ks_fft *f);
 
 /* z_k becomes sum_j z_j e^(sign 2 pi i jk/n); sign is -1 or 1. */

@@ -1,4 +1,4 @@
-/* The estimate itself, and its values at any x. */
+/* Fits theta to the data at one p, and evaluates the estimate at any x. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/result.h"
@@ -14,8 +14,8 @@ size_t ks_wls_fit_scratch(const ks_wls_fitter *f) {
 }
 
 /*
- * theta^_{k+N eta} = yhat_k t^(-2 beta)/s_k, yhat = A*y/N, s_k the sum of t^(-2 beta) over the learned modes
- * of class k
+ * theta^_{k+N eta} = yhat_k t^(-2 beta)/s_k, where yhat = A*y/N, and s_k is the sum of t^(-2 beta) over the
+ * learned modes of class k.
  */
 static void fit_over(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch) {
     size_t N = f->N, p = f->p;
@@ -64,7 +64,7 @@ static double residual(const ks_wls_fitter *f, const ks_cplx *y, const ks_cplx *
 }
 
 /*
- * The data, divided by the power of two *unit next to the largest of them, so that no square over- or
+ * The data, divided by *unit, the power of two next to the largest value, so that no square over- or
  * underflows
  */
 static kspec_status take_data(const double *data, int complex_data, size_t N, ks_cplx *y, double *unit,
@@ -76,7 +76,7 @@ static kspec_status take_data(const double *data, int complex_data, size_t N, ks
             return ks_fail(err, KSPEC_E_DATA, "y[%zu] is not a finite number", j);
         most = fmax(most, fmax(fabs(y[j].re), fabs(y[j].im)));
     }
-    /* at least 2^-1000, so that 1/unit is finite, too */
+    /* at least 2^-1000, so that 1/unit is also finite */
     *unit = most > 0 ? ldexp(1, (int)fmax(ilogb(most), -1000)) : 1;
     for (size_t j = 0; j < N; j++) y[j].re *= 1 / *unit, y[j].im *= 1 / *unit;
     return KSPEC_OK;
@@ -90,7 +90,7 @@ static kspec_status fit(const ks_wls_grid *g, ks_wls_fitter *f, const double *da
     if (st) return st;
     double *w = ks_arena_alloc(arena, f->p < N ? N : 1, sizeof *w), accuracy, unit = 1;
     ks_cplx *y = ks_arena_alloc(arena, N, sizeof *y), *map;
-    /* a transform's scratch is in it */
+    /* includes the scratch of a transform */
     ks_cplx *scratch = ks_arena_alloc(arena, scratch_size, sizeof *scratch);
     ks_cplx *theta = ks_arena_alloc(ks_result_arena(r), f->p, sizeof *theta),
             *grid = ks_arena_alloc(ks_result_arena(r), N, sizeof *grid);
@@ -155,8 +155,8 @@ typedef struct {
 enum { POINTS = 64, BLOCK = 256 };
 
 /*
- * Horner's rule in z = e^{ix} over blocks of coefficients, each block's power of z made anew: so the rounding
- * of the powers does not add up over all p.
+ * Horner's rule in z = e^{ix} over blocks of coefficients. Each block recomputes its power of z, so the
+ * rounding of the powers does not accumulate over all p.
  */
 static kspec_status predict_some(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;

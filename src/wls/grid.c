@@ -13,7 +13,7 @@ double ks_wls_power(size_t k, double e) { return e == 0 ? 1 : pow(1 + (double)k,
 static kspec_status check_exponent(const char *name, double e, int times, const char *of, size_t t,
                                    kspec_error *err) {
     if (!isfinite(e)) return ks_fail(err, KSPEC_E_ARG, "%s %g is not a finite number", name, e);
-    /* sums of P such terms are taken, too */
+    /* sums of P such terms also occur */
     if (times * fabs(e) * log((double)t) > 650)
         return ks_fail(err, KSPEC_E_ARG,
                        "%s %g is out of range: %s^(%d |%s|) with %s = %zu exceeds the largest double", name,
@@ -27,7 +27,7 @@ kspec_status ks_wls_check_exponents(const ks_wls_grid *g, kspec_error *err) {
     return st ? st : check_exponent("gamma", g->gamma, 2, "P", g->P, err);
 }
 
-/* The list of p, and with it P */
+/* Checks the list of p, and determines P. */
 static kspec_status check_modes(ks_wls_grid *g, const size_t *p, size_t count, kspec_error *err) {
     size_t largest = g->N;
     if (g->N == 0) return ks_fail(err, KSPEC_E_ARG, "the grid has N = 0 points, at least 1 is needed");
@@ -72,7 +72,7 @@ kspec_status ks_wls_check(size_t N, const size_t *p, size_t count, const kspec_w
                           ks_run *run, kspec_error *err) {
     kspec_wls_opts o;
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
-    *run = (ks_run){.team = st ? NULL : o.team}; /* for the end of a call that fails here */
+    *run = (ks_run){.team = st ? NULL : o.team}; /* for the end of a call that fails at this point */
     if (st) return st;
     *g = (ks_wls_grid){.N = N,
                        .P = o.P,

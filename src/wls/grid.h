@@ -1,4 +1,4 @@
-/* Shared by the computations on the Fourier grid: the checked problem, its results, and their parts. */
+/* The checked problem on the Fourier grid, with results and functions that its computations share. */
 #pragma once
 
 #include "base/memory.h"
@@ -45,7 +45,7 @@ typedef struct {
     size_t p, index;
 } ks_wls_place;
 
-/* The values below N (under) or the others (over), in increasing order, to `at`; returns how many. */
+/* Writes the values below N (under) or the others (over) to `at`, increasing; returns their number. */
 size_t ks_wls_sort(const size_t *p, size_t count, size_t N, kspec_wls_regime which, ks_wls_place *at);
 
 /* ---- expected errors ---- */
@@ -64,19 +64,19 @@ kspec_status ks_wls_under(const ks_run *run, const ks_wls_grid *g, const ks_wls_
                           int qr, ks_wls_errors *out, kspec_error *err);
 
 /*
- * All p of a list. qr: where the weights are too steep for the recursion, QR takes over; otherwise such
- * points keep the accuracy they have, which may be infinite.
+ * Errors at all p of a list. qr: if the weights are too steep for the recursion, QR replaces it. Otherwise
+ * such points report the accuracy that they reach, which may be infinite.
  */
 kspec_status ks_wls_expect(const ks_run *run, const ks_wls_grid *g, const size_t *p, size_t count, int qr,
                            ks_wls_errors *out, kspec_error *err);
 
-/* The same with QR, and a failure where an error exceeds the largest double. */
+/* The same with QR; fails if an error exceeds the largest double. */
 kspec_status ks_wls_expect_all(const ks_run *run, const ks_wls_grid *g, const size_t *p, size_t count,
                                ks_wls_errors *out, kspec_error *err);
 
 /* ---- results ---- */
 
-/* A result with a point for each p, of which all but p, regime, alpha and beta is NaN. */
+/* A result with a point for each p. All fields except p, regime, alpha and beta are NaN. */
 kspec_status ks_wls_result_new(const ks_wls_grid *g, const size_t *p, size_t count, kspec_wls_result **out,
                                kspec_error *err);
 
@@ -85,7 +85,7 @@ void ks_wls_point_set(kspec_wls_point *point, const ks_wls_errors *e);
 
 /* ---- fits ---- */
 
-/* The needs of a fit at one p, for any number of fits. */
+/* The data shared by any number of fits at one p */
 typedef struct {
     size_t N, p;
     double beta;
@@ -94,22 +94,22 @@ typedef struct {
     const ks_fft *fft;
     /* as in ks_toeplitz */
     const ks_run *run;
-    /* of ks_wls_dense_map(), or NULL */
+    /* from ks_wls_dense_map(), or NULL */
     const ks_cplx *map;
 } ks_wls_fitter;
 
 /* Numbers of scratch for a fit. */
 size_t ks_wls_fit_scratch(const ks_wls_fitter *f);
 
-/* theta (p) from y (N). Returns as ks_toeplitz_solve() does; after KS_STEEP the dense map is needed. */
+/* theta (p) from y (N). Returns the same as ks_toeplitz_solve(); after KS_STEEP use the dense map. */
 int ks_wls_fit(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch);
 
 /* The weights t_j^(-2 alpha), j < N. */
 void ks_wls_weights(const ks_wls_grid *g, double *w);
 
 /*
- * The conjugate transpose of M, the map from y to theta (p < N), N x p column-major, by QR; and how far M A
- * is from the identity. Refuses N p^2 above 1e11, and more memory than is available.
+ * The conjugate transpose of M, the map from y to theta (p < N), N x p column-major, by QR; and the distance
+ * of M A from the identity. Rejects N p^2 above 1e11, and more memory than is available.
  */
 kspec_status ks_wls_dense_map(size_t N, size_t p, const double *w, ks_arena *arena, ks_cplx **map,
                               double *accuracy, kspec_error *err);

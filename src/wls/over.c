@@ -1,13 +1,14 @@
 /*
- * N <= p <= P. On the grid the modes k, k+N, k+2N, ... are one: a class, k < N. Of a class's data the fit
- * gives each mode that is learned the share r = t^(-2 beta)/s, s the sum of t^(-2 beta) over the learned
- * ones. With f = sum r^2 and k_m = t_m^(-2 gamma), the class adds to the noise-free error
+ * Computes the expected errors for N <= p <= P. On the grid the modes k, k+N, k+2N, ... are identical and
+ * form a class, k < N. The fit divides a class's data among its learned modes: each gets the share r = t^(-2
+ * beta)/s, where s is the sum of t^(-2 beta) over the learned modes. With f = sum r^2 and k_m = t_m^(-2
+ * gamma), the class adds to the noise-free error
  *
- *     c sum_m k_m (1 + f - 2 r_m)        over all modes m of the class, r_m = 0 where m is not learned,
+ *     c sum_m k_m (1 + f - 2 r_m)        over all modes m of the class, r_m = 0 where m is not learned.
  *
- * and f times the noise's spectrum over N, noise^2/N, to that of noise. The first mode's term is written
- * without cancellation: 1 + f - 2 r is ((s-a)^2 + u - a^2)/s^2 for a its t^(-2 beta), u the sum of
- * t^(-4 beta). Going from p to p+1 changes one class, so that one sweep from N upwards gives every p.
+ * To the error by noise it adds f times the noise's spectrum over N, noise^2/N. The first mode's term is
+ * written without cancellation: 1 + f - 2 r is ((s-a)^2 + u - a^2)/s^2, where a is the mode's t^(-2 beta) and
+ * u the sum of t^(-4 beta). Going from p to p+1 changes one class, so one sweep from N upwards gives every p.
  */
 #include "base/error.h"
 #include "wls/grid.h"
@@ -15,7 +16,7 @@
 #include <math.h>
 
 typedef struct {
-    /* Neumaier's summation: terms are taken back again, P times */
+    /* Neumaier's summation, because terms are subtracted again P times */
     double sum, low;
 } total;
 
@@ -28,9 +29,9 @@ static void add(total *t, double x) {
 typedef struct {
     /* of the class's first mode: t^(-2 beta), t^(-2 gamma) */
     double *a, *k;
-    /* over the learned modes after it: sums of t^(-2 beta), of its square, of t^(-2 beta - 2 gamma) */
+    /* over the later learned modes: sums of t^(-2 beta), of its square, of t^(-2 beta - 2 gamma) */
     double *s, *u, *v;
-    /* over all modes after it: the sum of t^(-2 gamma) */
+    /* over all later modes: the sum of t^(-2 gamma) */
     double *K;
     double *f;
     const ks_wls_grid *g;
@@ -43,7 +44,7 @@ static double class_f(const classes *c, size_t k) {
     return (c->a[k] * c->a[k] + c->u[k]) / (s * s);
 }
 
-/* Adds class k's terms to the totals (sign 1) or takes them back (-1) */
+/* Adds class k's terms to the totals (sign 1) or subtracts them (-1). */
 static void count_class(classes *c, size_t k, double sign) {
     size_t mirror = (c->N - k) % c->N;
     double s = c->a[k] + c->s[k], f = c->f[k], level = ks_wls_noise(c->g, k);
@@ -52,7 +53,7 @@ static void count_class(classes *c, size_t k, double sign) {
         sign * (c->k[k] * (c->s[k] * c->s[k] + c->u[k]) / (s * s) + c->K[k] * (1 + f) - 2 * c->v[k] / s));
     add(&c->noise, sign * f * level);
     add(&c->circular, sign * f * level * f * level);
-    /* Re G = sum_k (f_k + f_-k)/2 cos(...)/N: each class stands beside its mirror image */
+    /* Re G = sum_k (f_k + f_-k)/2 cos(...)/N: each class is paired with its mirror image */
     add(&c->real, sign * mean * mean * (mirror == k ? 1 : 2));
 }
 
@@ -90,7 +91,7 @@ kspec_status ks_wls_over(const ks_run *run, const ks_wls_grid *g, const ks_wls_p
         prior += c.K[k] + c.k[k];
         c.f[k] = 1;
     }
-    /* p = N: one learned mode a class, f = 1 */
+    /* p = N: one learned mode per class, f = 1 */
     for (size_t k = 0; k < N && !st; k++) add(&c.error, 2 * c.K[k]);
     for (size_t k = 0; k < N && !st; k++) {
         const double level = ks_wls_noise(g, k);

@@ -1,4 +1,4 @@
-/* The p, or the weight, of least expected error. */
+/* Finds the p, or the weight, with the least expected error. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "team/team.h"
@@ -8,7 +8,7 @@
 
 static double total(const ks_wls_errors *e) { return e->error_noise_free + e->error_noise; }
 
-/* A result of one point: the choice */
+/* A result with one point: the choice */
 static kspec_status give(const ks_wls_grid *g, size_t p, const ks_wls_errors *e, double start,
                          kspec_wls_result **out, kspec_error *err) {
     kspec_status st = ks_wls_result_new(g, &p, 1, out, err);
@@ -20,7 +20,7 @@ static kspec_status give(const ks_wls_grid *g, size_t p, const ks_wls_errors *e,
 
 /* ---- p ---- */
 
-/* The errors of every candidate, without variance; *best is the first of the least */
+/* The errors of every candidate, without variance; *best is the first of the smallest */
 static kspec_status search(const ks_run *run, const ks_wls_grid *g, const size_t *p, size_t n,
                            ks_wls_errors *e, size_t *best, kspec_error *err) {
     ks_wls_grid plain = *g;
@@ -57,7 +57,7 @@ static kspec_status best_p(size_t N, const size_t *p, size_t count, const kspec_
     return st ? st : give(&g, at, &chosen, start, out, err);
 }
 
-/* The end of a call, for all ranks */
+/* Ends a call on all ranks. */
 static kspec_status end(const ks_run *run, kspec_status st, kspec_wls_result **out, kspec_error *err) {
     st = ks_team_end(run->team, st, err);
     if (st) {
@@ -82,8 +82,8 @@ static void set_weight(ks_wls_grid *g, size_t p, double weight) {
 }
 
 /*
- * The errors at one weight. A weight so steep that the recursion does not reach 1e-6 is not to be chosen: it
- * counts as infinitely bad.
+ * The errors at one weight. If a weight is so steep that the recursion does not reach 1e-6, its error counts
+ * as infinite, so that it is never chosen.
  */
 static kspec_status evaluate(const ks_run *run, const ks_wls_grid *g, size_t p, double weight,
                              ks_wls_errors *e, kspec_error *err) {
@@ -119,7 +119,7 @@ static kspec_status on_grid(const ks_run *run, const ks_wls_grid *g, size_t p, d
     return st;
 }
 
-/* Golden sections between the neighbours of the best, down to `tolerance`; what they find must be better */
+/* Golden sections between the neighbours of the best, down to `tolerance`; keeps only improvements. */
 static kspec_status golden_sections(const ks_run *run, const ks_wls_grid *g, size_t p, double tolerance,
                                     choice *best, kspec_error *err) {
     const double golden = 0.61803398874989485;

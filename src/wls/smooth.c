@@ -14,7 +14,7 @@
 
 enum { MOST_BASES = 3 };
 
-/* A basis with the memory that it takes, most of which only the chosen one needs to the end */
+/* A basis with its memory, most of which only the chosen basis needs to the end */
 typedef struct {
     ks_arena arena;
     ks_reduced data;
@@ -98,9 +98,9 @@ static kspec_status list_choices(job *j, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* ---- least squares with p functions, as the papers have it ---- */
+/* ---- least squares with p functions, as in the papers ---- */
 
-/* Which p the list has: whole levels, all up to 64 and then in steps of 5% */
+/* The list of p: whole levels, all up to 64 and then in steps of 5% */
 static size_t list_p(const ks_reduced *r, size_t *to) {
     const size_t top = ks_basis_level(&r->basis, r->K - 1);
     size_t count = 0;
@@ -113,8 +113,8 @@ static size_t list_p(const ks_reduced *r, size_t *to) {
 }
 
 /*
- * Least squares with p functions is the projection onto them. Noise adds s^2 p; what the others have of
- * the curve, which has the prior variance signal_k in the direction z_k, is missed.
+ * Least squares with p functions is the projection onto them. Noise adds the error s^2 p. The fit misses the
+ * curve's components in the other functions, whose prior variance in the direction z_k is signal_k.
  */
 static kspec_status list_errors(job *j, kspec_error *err) {
     const ks_reduced *d = &j->trials[j->best].data;
@@ -141,7 +141,7 @@ static kspec_status list_errors(job *j, kspec_error *err) {
 
 /* ---- the curve ---- */
 
-/* To the caller's units: real data have one number each */
+/* Converts to the caller's units: real data have one number per point. */
 static void put(const job *j, const ks_cplx *curve, const double *deviation, size_t count, double width,
                 double *to, double *half) {
     const ks_smooth_data *d = &j->data;
@@ -180,7 +180,7 @@ static kspec_status evaluate(job *j, const double *x, size_t count, int on_grid,
     return st;
 }
 
-/* Is the data's order that of the grid, without gaps? */
+/* Are the data in grid order, without gaps? */
 static int in_order(const job *j) {
     if (j->trials[j->best].data.R || j->data.N != j->N) return 0;
     for (size_t i = 1; i < j->N && j->x; i++)
@@ -198,7 +198,7 @@ static kspec_status describe(job *j, kspec_error *err) {
     r->period = ks_basis_is_periodic(&d->basis) ? r->high - r->low : NAN;
     r->regular = !d->R;
     r->p = d->K / parts;
-    const double noise = unit * j->data.weight; /* of a point of weight 1 */
+    const double noise = unit * j->data.weight; /* of a point with weight 1 */
     r->noise = noise * j->post.noise, r->noise_low = noise * j->post.noise_low;
     r->noise_high = noise * j->post.noise_high;
     r->beta = j->post.beta, r->beta_low = j->post.beta_low, r->beta_high = j->post.beta_high;

@@ -12,18 +12,18 @@
 
 /* ---- the data ---- */
 
-/* The points in use, in increasing order of x */
+/* The points in use, by increasing x */
 typedef struct {
     size_t N, distinct;
     const double *x;
-    /* less `mean`, and divided by `unit`; the imaginary part is 0 where the data are real */
+    /* minus `mean`, and divided by `unit`; the imaginary part is 0 if the data are real */
     const ks_cplx *y;
     ks_cplx mean;
     double unit;
     /* square roots of the weights in units of `weight`, their root mean square; NULL: all 1 */
     const double *root_weight;
     double weight;
-    /* the distance of neighbours where all are equal and there are no weights; 0: irregular */
+    /* the distance of neighbours if all are equal and there are no weights; 0: irregular */
     double step;
     int is_complex;
 } ks_smooth_data;
@@ -31,8 +31,9 @@ typedef struct {
 /* ---- bases (smooth_basis.c) ---- */
 
 /*
- * K functions on [low, high], a period of the Fourier ones; the first is 1. A complex mode e^{iku} is two of
- * them, 1 and i times it, and then a point has two numbers, the real and the imaginary part.
+ * K functions on [low, high], which is one period for Fourier functions. The first function is 1. A complex
+ * mode e^{iku} is two of the functions: the mode, and i times the mode. A point then has two numbers, the
+ * real and the imaginary part.
  */
 typedef struct {
     kspec_wls_basis kind;
@@ -40,18 +41,18 @@ typedef struct {
     size_t K;
 } ks_basis;
 
-/* Numbers of a point, and functions of level 0, about which no prior says anything */
+/* Numbers per point; and the number of functions of level 0, which have no prior */
 static inline size_t ks_basis_parts(const ks_basis *b) { return b->kind == KSPEC_WLS_BASIS_FOURIER ? 2 : 1; }
 /* The frequency or the degree of function k */
 size_t ks_basis_level(const ks_basis *b, size_t k);
-/* How many functions have a level of at most `level` */
+/* The number of functions whose level is at most `level` */
 size_t ks_basis_upto(const ks_basis *b, size_t level);
 /* All functions at x: parts x K numbers */
 void ks_basis_values(const ks_basis *b, double x, double *phi);
 int ks_basis_is_periodic(const ks_basis *b);
-/* Where the functions are orthogonal on the points, so that R is diagonal */
+/* Are the functions orthogonal on the points, so that R is diagonal? */
 int ks_basis_is_regular(const ks_basis *b, const ks_smooth_data *d);
-/* The basis for these data, with its interval and K: p, or where that is 0 as many as are of use */
+/* The basis for these data, with its interval and K: p, or if p is 0 as many functions as are useful */
 ks_basis ks_basis_for(kspec_wls_basis kind, const ks_smooth_data *d, double period, size_t p);
 
 /* ---- data in a basis (smooth_reduce.c) ---- */
@@ -59,12 +60,12 @@ ks_basis ks_basis_for(kspec_wls_basis kind, const ks_smooth_data *d, double peri
 /* |y - Phi theta|^2 = |z - R theta|^2 + rest */
 typedef struct {
     ks_basis basis;
-    /* functions; of these without a prior; numbers in y */
+    /* number of functions; of functions without a prior; of numbers in y */
     size_t K, flat, rows;
     double *z, rest;
-    /* R: K x K, upper triangle, row-major; or its diagonal, and the other one NULL */
+    /* R: K x K, upper triangle, row-major; or its diagonal. The other one is NULL */
     double *R, *diagonal;
-    /* points, for aliases on a regular grid */
+    /* number of points, for aliases on a regular grid */
     size_t N;
 } ks_reduced;
 
@@ -81,19 +82,19 @@ enum { KS_SHAPES = 16, KS_SCALES = 77, KS_PRIORS = 3 };
 
 /*
  * theta_k ~ N(0, s^2 c a(level)) with a = t^-2g (power law, t = 1 + level), or e^-2g level (exponential). The
- * sharp degree gives (R theta)_k the variance s^2 c up to a level, and 0 beyond. The scale c is on a grid.
+ * sharp degree gives (R theta)_k the variance s^2 c up to a level, and 0 beyond it. The scale c is on a grid.
  */
 typedef struct {
     kspec_wls_prior prior;
     double shape;
-    /* functions that it has beside the flat ones; all further ones are zero */
+    /* number of functions in addition to the flat ones; all later ones are zero */
     size_t k;
     double scale[KS_SCALES], log_evidence[KS_SCALES];
-    /* the weighted squares q of what is left: s^2 is q/n */
+    /* the weighted squares q of the residual: s^2 is q/n */
     double misfit[KS_SCALES];
-    /* degrees of freedom that the curve uses */
+    /* degrees of freedom used by the curve */
     double used[KS_SCALES];
-    /* with R: eigenvectors (columns) and eigenvalues of R a R^T, and z in them */
+    /* with R: eigenvectors (columns) and eigenvalues of R a R^T, and z in this basis */
     double *vectors, *values, *z;
 } ks_candidate;
 
@@ -103,7 +104,7 @@ typedef struct {
     double beta, noise;
     size_t count;
     ks_candidate *at;
-    /* log of the sum of all, of each prior's; n, the degrees of freedom of the noise */
+    /* log of the sum over all candidates, and over each prior's; n, the degrees of freedom of the noise */
     double log_evidence, log_prior[KS_PRIORS];
     double n;
 } ks_evidence;
@@ -119,7 +120,7 @@ double ks_log_sum(double a, double b);
 
 typedef struct {
     const ks_reduced *data;
-    /* K: the mean, and of the prior and of the data the variances of z (for the papers' error) */
+    /* K: the posterior mean; and the prior variances of z, for the papers' error */
     double *theta, *signal;
     /* covariance of theta: full (K x K), or diagonal plus `spread` vectors v v^T (spread x K) */
     double *full, *diagonal, *vectors;
@@ -128,8 +129,10 @@ typedef struct {
 } ks_posterior;
 
 kspec_status ks_smooth_posterior(const ks_evidence *e, ks_arena *arena, ks_posterior *out, kspec_error *err);
-/* In its place the least-squares fit with the fewest functions whose residual is of the size of the noise;
- * returns how many by *p */
+/*
+ * Replaces the posterior by the least-squares fit with the fewest functions whose residual is of the size of
+ * the noise; *p is their number.
+ */
 kspec_status ks_smooth_stopped(const ks_evidence *e, ks_posterior *post, size_t *p, ks_arena *arena,
                                kspec_error *err);
 /* The curve and its standard deviation at points, or on the regular grid of the data */

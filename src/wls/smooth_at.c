@@ -1,4 +1,4 @@
-/* The curve and its standard deviation, at any points and on the grid of the data. */
+/* Evaluates the curve and its standard deviation, at any points and on the grid of the data. */
 #include "base/error.h"
 #include "wls/smooth.h"
 
@@ -17,7 +17,7 @@ typedef struct {
 
 enum { POINTS = 64 };
 
-/* Coefficients beyond are below 1e-13 of the largest, and together below 1e-8 of the variance. */
+/* Later coefficients are below 1e-13 of the largest, and together below 1e-8 of the variance. */
 static size_t significant(const ks_posterior *p) {
     const size_t K = p->data->K;
     if (p->full) return K;

@@ -1,4 +1,4 @@
-/* Bases of functions of one variable: what they are at a point, and which one suits given points. */
+/* Bases of functions of one variable: evaluates them, and chooses one for given points. */
 #include "wls/smooth.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ int ks_basis_is_periodic(const ks_basis *b) {
     return b->kind == KSPEC_WLS_BASIS_REAL || b->kind == KSPEC_WLS_BASIS_FOURIER;
 }
 
-/* cos and sin of multiples of an angle, each from the one before */
+/* cos and sin of multiples of an angle, each computed from the previous one */
 typedef struct {
     double c, s;
 } turn;
@@ -40,7 +40,7 @@ void ks_basis_values(const ks_basis *b, double x, double *phi) {
     turn at = {1, 0};
     switch (b->kind) {
     case KSPEC_WLS_BASIS_FOURIER:
-        /* 1 and i times e^{ilu}, its real parts in the first row and its imaginary parts in the second */
+        /* 1 and i times e^{ilu}, with real parts in the first row and imaginary parts in the second */
         for (size_t k = 0; k < K; k += 2, at = turned(at, one)) {
             phi[k] = at.c, phi[K + k] = at.s;
             if (k + 1 < K) phi[k + 1] = -at.s, phi[K + k + 1] = at.c;
@@ -60,7 +60,7 @@ void ks_basis_values(const ks_basis *b, double x, double *phi) {
         return;
     default: break;
     }
-    /* polynomials of v in [-1,1], normalised to mean square 1: Legendre's, Chebyshev's in his own weight */
+    /* polynomials of v in [-1,1] with mean square 1: Legendre's, or Chebyshev's under the Chebyshev weight */
     const int legendre = b->kind == KSPEC_WLS_BASIS_LEGENDRE;
     double before = 0, now = 1;
     for (size_t k = 0; k < K; k++) {
@@ -76,13 +76,13 @@ int ks_basis_is_regular(const ks_basis *b, const ks_smooth_data *d) {
     if (d->step == 0 || b->K > d->N * ks_basis_parts(b)) return 0;
     const double length = d->step * (double)d->N, from = d->x[0];
     if (fabs(b->high - b->low - length) > 1e-6 * d->step) return 0;
-    if (ks_basis_is_periodic(b)) return 1; /* turning the grid changes phases alone, from `low` on */
+    if (ks_basis_is_periodic(b)) return 1; /* shifting the grid changes only phases, from `low` on */
     return b->kind == KSPEC_WLS_BASIS_COSINE && fabs(b->low + d->step / 2 - from) < 1e-6 * d->step;
 }
 
 /*
- * A period for points that are not a grid: a usual one, of which they cover at least four fifths, or their
- * length and the mean distance of neighbours.
+ * A period for points that are not a grid. It is a usual period if the points cover at least four fifths of
+ * it, otherwise the points' length plus the mean distance of neighbours.
  */
 static double likely_period(const ks_smooth_data *d) {
     static const double usual[] = {1, 6.283185307179586, 360};
@@ -95,7 +95,7 @@ static double likely_period(const ks_smooth_data *d) {
     return (last - first) * (double)d->distinct / (double)(d->distinct - 1);
 }
 
-/* Where QR is needed, so many functions that it takes about a second at most, and 200 */
+/* If QR is needed: as many functions as take about a second, and at most 200 */
 static size_t useful(const ks_smooth_data *d) {
     enum { LEAST = 48, MOST = 200 };
     const double by_time = sqrt(8e8 / (double)d->N);

@@ -1,4 +1,4 @@
-/* The points of a smooth curve: checked, sorted, without gaps, and what is regular about them. */
+/* Prepares the points of a smooth curve: checks and sorts them, drops gaps, and finds regular spacing. */
 #include "wls/smooth_data.h"
 
 #include "base/error.h"
@@ -30,7 +30,7 @@ static ks_cplx value(const double *y, int is_complex, size_t i) {
     return is_complex ? (ks_cplx){y[2 * i], y[2 * i + 1]} : (ks_cplx){y[i], 0};
 }
 
-/* Points in use, in order of x; a gap or a weight of 0 is not in use */
+/* The points in use, by increasing x; a gap or a point with weight 0 is not in use */
 static kspec_status take_points(const double *x, const double *y, size_t N, const kspec_wls_smooth_opts *o,
                                 point *at, size_t *count, kspec_error *err) {
     *count = 0;
@@ -52,7 +52,7 @@ static kspec_status take_points(const double *x, const double *y, size_t N, cons
     return KSPEC_OK;
 }
 
-/* The step of a grid: no point is further than a thousandth of it from its place */
+/* The step of a grid, if no point is further than a thousandth of it from its place */
 static double step_of(const double *x, size_t n) {
     const double step = (x[n - 1] - x[0]) / (double)(n - 1);
     for (size_t i = 0; i < n; i++)
@@ -73,7 +73,7 @@ static int take_weights(const double *weights, const point *at, size_t n, double
     return equal;
 }
 
-/* y less its mean, in units of the power of two next to the largest of what is left */
+/* y minus its mean, in units of the power of two next to the largest remaining value */
 static kspec_status take_values(const double *y, int is_complex, const point *at, size_t n, ks_cplx *to,
                                 ks_smooth_data *d, kspec_error *err) {
     double scale = 0, most = 0;

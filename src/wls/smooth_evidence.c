@@ -1,7 +1,7 @@
 /*
- * The marginal likelihood of data under each prior. With s^2 integrated out (flat in log s) and a
- * flat prior on the mean, log p = -1/2 sum log v_k - n/2 log q, where v_k is the variance of z_k in units of
- * s^2, q = sum z_k^2/v_k + rest, and n counts all numbers but the flat ones.
+ * The marginal likelihood of data under each prior. With s^2 integrated out (flat in log s) and a flat prior
+ * on the mean, log p = -1/2 sum log v_k - n/2 log q. v_k is the variance of z_k in units of s^2, q = sum
+ * z_k^2/v_k + rest, and n counts all numbers except the flat ones.
  */
 #include "base/error.h"
 #include "linalg/eigen.h"
@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Priors whose variance falls below this share of the first are cut off there. */
+/* A prior ends where its variance falls below this share of the first variance. */
 static const double NEGLIGIBLE = 1e-16;
-/* Where the noise is unknown: the power of the share of the data's degrees of freedom that a curve leaves. */
+/* With unknown noise: the power of the share of the data's degrees of freedom that a curve leaves. */
 static const double LEFT = 2;
 
 double ks_log_sum(double a, double b) {
@@ -25,7 +25,7 @@ static double one_variance(kspec_wls_prior prior, double shape, double level) {
     return prior == KSPEC_WLS_PRIOR_POWER ? pow(1 + level, -2 * shape) : exp(-2 * shape * level);
 }
 
-/* On N equidistant points a mode looks like those of other frequencies; those up to 4N count. */
+/* On N equidistant points a mode cannot be told from modes of other frequencies; those up to 4N count. */
 double ks_prior_variance(const ks_reduced *r, kspec_wls_prior prior, double shape, double level) {
     enum { PERIODS = 4 };
     double sum = one_variance(prior, shape, level);
@@ -41,16 +41,16 @@ double ks_prior_variance(const ks_reduced *r, kspec_wls_prior prior, double shap
 /* ---- a candidate's evidence ---- */
 
 /*
- * log p from the two sums; noise 0: integrated out. Where a curve follows nearly all points, nothing tells
- * noise from signal, and all large scales are alike. So the prior probability of a scale is the square of
- * what it leaves of the degrees of freedom.
+ * log p from the two sums; noise 0: integrate it out. If a curve follows nearly all points, the data cannot
+ * distinguish noise from signal, and all large scales fit alike. So the prior probability of a scale is the
+ * square of the share of degrees of freedom that it leaves.
  */
 static double log_likelihood(double log_variance, double q, double used, double n, double noise) {
     if (noise > 0) return -0.5 * log_variance - 0.5 * q / (noise * noise) - n * log(noise);
     return -0.5 * log_variance - 0.5 * n * log(fmax(q, 1e-300)) + LEFT * log(fmax(1 - used / n, 1e-9));
 }
 
-/* Coefficients of nearly one variance, which a regular grid has many of */
+/* A bin of coefficients with nearly the same variance; a regular grid has many */
 typedef struct {
     double level, energy, square, count;
 } bin;
@@ -59,9 +59,9 @@ typedef struct {
     ks_evidence *e;
     bin *bins;
     size_t bin_count;
-    /* sums of z^2 over functions 0 ... k-1, the flat ones left out; and over the others, with the rest */
+    /* sums of z^2 over functions 0 ... k-1 without the flat ones; and over the others, plus `rest` */
     double *energy, *tail;
-    /* how many candidates have a shape; scratch of each worker, K x K */
+    /* number of candidates with a shape; scratch of each worker, K x K */
     size_t shaped;
     double *scratch;
     size_t worker_size;
@@ -100,7 +100,7 @@ static kspec_status by_eigenvalues(const job *j, ks_candidate *c, double *B, ksp
         ks_gemm(0, 1, k, k, k, 1, B, k, B, k, 0, c->vectors, k);
         kspec_status st = ks_syevd(1, k, c->vectors, k, c->values, err);
         if (st) return st;
-        ks_gemm(0, 1, 1, k, k, 1, r->z + f, k, c->vectors, k, 0, c->z, k); /* a vector is a row */
+        ks_gemm(0, 1, 1, k, k, 1, r->z + f, k, c->vectors, k, 0, c->z, k); /* each vector is a row */
     }
     for (int s = 0; s < KS_SCALES; s++) {
         double log_v = 0, q = rest, used = 0;
@@ -147,7 +147,7 @@ static double shape_of(kspec_wls_prior prior, int k) {
     return prior == KSPEC_WLS_PRIOR_POWER ? 0.6 + 9.4 * t : 0.05 * pow(80, t);
 }
 
-/* Sharp degrees: all up to 128, then in steps of 3%, while they leave a fifth of the data */
+/* Sharp degrees: all up to 128, then in steps of 3%, as long as a fifth of the data remains */
 static size_t degrees(const ks_reduced *r, size_t *at) {
     const size_t top = r->K > r->flat ? ks_basis_level(&r->basis, r->K - 1) : 0;
     size_t count = 0, usable = r->K;
@@ -165,7 +165,7 @@ static size_t degrees(const ks_reduced *r, size_t *at) {
     return count;
 }
 
-/* How many functions a prior reaches */
+/* The number of functions that a prior reaches */
 static size_t reach(const ks_reduced *r, kspec_wls_prior prior, double shape) {
     const double first = one_variance(prior, shape, 1);
     size_t k = r->flat;
@@ -200,7 +200,7 @@ static kspec_status list(ks_evidence *e, ks_arena *arena, kspec_error *err) {
     return arena->failed ? ks_nomem(err, "the priors", arena->failed) : KSPEC_OK;
 }
 
-/* Levels one by one up to 512, then 1% wide */
+/* Bins of one level up to 512, then 1% wide */
 static size_t make_bins(const ks_reduced *r, bin *to) {
     size_t count = 0;
     for (size_t k = r->flat; k < r->K;) {
@@ -216,7 +216,7 @@ static size_t make_bins(const ks_reduced *r, bin *to) {
     return count;
 }
 
-/* The logarithms of prior probabilities: each prior alike, each shape and each scale of it alike */
+/* Log prior probabilities: priors are equally likely, as are a prior's shapes and a shape's scales. */
 static void sum_up(ks_evidence *e) {
     double counts[KS_PRIORS] = {0}, priors = 0;
     for (size_t i = 0; i < e->count; i++) counts[e->at[i].prior]++;

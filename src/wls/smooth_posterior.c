@@ -1,6 +1,6 @@
 /*
- * The posterior of the coefficients, averaged over the priors by their evidence: mean, covariance, and what
- * is known of the noise and of the smoothness.
+ * Computes the posterior of the coefficients, averaged over the priors by their evidence: mean, covariance,
+ * and the estimates of noise and smoothness.
  */
 #include "base/error.h"
 #include "base/student.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Candidates of less weight are left out, all together less than a thousandth or so. */
+/* Drops candidates of smaller weight, which together weigh less than a thousandth or so. */
 static const double LEAST_WEIGHT = 1e-4;
 
 typedef struct {
@@ -18,7 +18,7 @@ typedef struct {
     ks_posterior *post;
     /* weights of a candidate's scales, and of the candidate; its mean coefficients */
     double w[KS_SCALES], weight, *mean;
-    /* K x K scratch with R; the inverse of R without the flat rows, as far as sharp degrees go */
+    /* K x K scratch with R; the inverse of R without the flat rows, up to the highest sharp degree */
     double *A, *B, *inverse;
     size_t inverted;
 } mix;
@@ -32,7 +32,7 @@ static void weigh(mix *m, const ks_candidate *c) {
     for (int s = 0; s < KS_SCALES; s++) m->weight += m->w[s] = exp(c->log_evidence[s] - m->e->log_evidence);
 }
 
-/* ---- a regular grid: every coefficient by itself ---- */
+/* ---- a regular grid: every coefficient separately ---- */
 
 static void add_on_grid(mix *m, const ks_candidate *c) {
     const ks_reduced *r = m->e->data;
@@ -118,7 +118,7 @@ static void add_by_factor(mix *m, const ks_candidate *c) {
         add_shaped(m, c);
 }
 
-/* The inverse of the first n rows and columns of R behind the flat ones, to `inverse` (n x n) */
+/* The inverse of the n rows and columns of R after the flat ones, written to `inverse` (n x n) */
 static void invert(const ks_reduced *r, size_t n, double *inverse) {
     const size_t f = r->flat, K = r->K;
     memset(inverse, 0, n * n * sizeof *inverse);
@@ -134,7 +134,7 @@ static void invert(const ks_reduced *r, size_t n, double *inverse) {
 
 /* ---- the flat functions ---- */
 
-/* theta_f = R_ff^-1 (z_f - R_f theta), from the last of them to the first */
+/* theta_f = R_ff^-1 (z_f - R_f theta), from the last flat function to the first */
 static void add_flat(const ks_reduced *r, ks_posterior *p, double *row) {
     const size_t K = r->K;
     const double noise = p->noise * p->noise;
@@ -160,7 +160,7 @@ static void add_flat(const ks_reduced *r, ks_posterior *p, double *row) {
 
 /* ---- noise and smoothness ---- */
 
-/* How probable log s^2 is below l: where the prior is known it is normal, around log(q/n), of variance 2/n */
+/* The probability that log s^2 is below l: given the prior, it is normal about log(q/n), variance 2/n. */
 static double noise_below(const ks_evidence *e, double l) {
     double sum = 0;
     for (size_t i = 0; i < e->count; i++)
@@ -195,7 +195,7 @@ static void describe_noise(const ks_evidence *e, ks_posterior *p) {
     p->noise_low = noise_quantile(e, 0.025), p->noise_high = noise_quantile(e, 0.975);
 }
 
-/* The exponent of the power law: its posterior, between the candidates by straight lines in the logarithm */
+/* The posterior of the power law's exponent, interpolated linearly in the logarithm between candidates */
 static void describe_beta(const ks_evidence *e, ks_posterior *p) {
     enum { BETWEEN = 40, MESH = (KS_SHAPES - 1) * BETWEEN + 1 };
     double at[KS_SHAPES], density[MESH], sum = 0, mean = 0, so_far = 0;
@@ -295,7 +295,10 @@ kspec_status ks_smooth_posterior(const ks_evidence *e, ks_arena *arena, ks_poste
     return KSPEC_OK;
 }
 
-/* R^-1 z and s^2 (R^T R)^-1 of the first functions; z^2 beyond them, and the rest, are at most rows s^2 */
+/*
+ * R^-1 z and s^2 (R^T R)^-1 of the first functions, chosen such that z^2 beyond them plus `rest` is at most
+ * rows s^2.
+ */
 kspec_status ks_smooth_stopped(const ks_evidence *e, ks_posterior *post, size_t *p, ks_arena *arena,
                                kspec_error *err) {
     const ks_reduced *r = e->data;
@@ -303,7 +306,7 @@ kspec_status ks_smooth_stopped(const ks_evidence *e, ks_posterior *post, size_t 
     const double noise = post->noise * post->noise, most = noise * (double)r->rows;
     size_t end = K;
     double q = r->rest;
-    /* the most functions that can be dropped, whole levels of them */
+    /* drop as many functions as possible, in whole levels */
     while (end > f) {
         const size_t level = ks_basis_level(&r->basis, end - 1),
                      from = level ? ks_basis_upto(&r->basis, level - 1) : f;

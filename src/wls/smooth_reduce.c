@@ -1,6 +1,6 @@
 /*
- * Data in a basis: on a regular grid one Fourier transform, elsewhere one QR factorisation, in blocks of rows
- * that are put together one after the other.
+ * Expresses data in a basis: on a regular grid by one Fourier transform, otherwise by one QR factorisation,
+ * whose blocks of rows are combined one after the other.
  */
 #include "base/error.h"
 #include "linalg/qr.h"
@@ -13,17 +13,17 @@ static const double PI = 3.14159265358979323846;
 
 /* ---- on a regular grid ---- */
 
-/* A cosine transform is a Fourier transform of the points and their mirror image. */
+/* A cosine transform is the Fourier transform of the points and their mirror image. */
 static size_t transform_length(const ks_basis *b, size_t N) {
     return b->kind == KSPEC_WLS_BASIS_COSINE ? 2 * N : N;
 }
 
-/* Nyquist's frequency has a cosine alone, whose squares add up to 2N. */
+/* Nyquist's frequency has only a cosine, whose squares add up to 2N. */
 static int is_nyquist(const ks_reduced *r, size_t k) {
     return r->basis.kind == KSPEC_WLS_BASIS_REAL && r->N % 2 == 0 && k == r->N - 1;
 }
 
-/* The angle between the first point and low, which turns function k of a periodic basis */
+/* The angle between the first point and `low`, which rotates function k of a periodic basis */
 static ks_cplx phase(double angle) { return (ks_cplx){cos(angle), sin(angle)}; }
 
 static void coefficients(const ks_reduced *r, const ks_cplx *t, double *z, size_t rows) {
@@ -69,7 +69,7 @@ static kspec_status reduce_grid(const ks_smooth_data *d, ks_arena *arena, ks_red
 
 /* ---- back to the grid ---- */
 
-/* The transform of coefficients at their levels: e^{i angle(l)} theta_l at place `twice` l */
+/* Places coefficients for the transform: e^{i angle(l)} theta_l at place `twice` l */
 static void place(const ks_reduced *r, const double *theta, ks_cplx *t, size_t length) {
     const double root2 = sqrt(2.0), N = (double)r->N;
     memset(t, 0, length * sizeof *t);
@@ -99,7 +99,7 @@ static void place_squares(const ks_reduced *r, const double *v, ks_cplx *t, size
     for (size_t k = 0; k < r->K; k++) {
         const size_t l = ks_basis_level(&r->basis, k), twice = 2 * l % length;
         if (r->basis.kind == KSPEC_WLS_BASIS_FOURIER) {
-            t[0].re += v[k] / 2; /* of the two functions of a mode, alike, cos^2 + sin^2 */
+            t[0].re += v[k] / 2; /* equal for the two functions of a mode, cos^2 + sin^2 */
             continue;
         }
         t[0].re += v[k];
@@ -144,12 +144,12 @@ kspec_status ks_smooth_on_grid(const ks_reduced *r, const double *theta, const d
 typedef struct {
     const ks_basis *b;
     const ks_smooth_data *d;
-    /* points of a block; columns of [Phi y]; R of each block (width x width, row-major) */
+    /* points per block; columns of [Phi y]; R of each block (width x width, row-major) */
     size_t points, width;
     double *R;
 } qr_job;
 
-/* R of the m x n column-major A, with zeros below it and in rows that A has not, n x n row-major */
+/* R of the m x n column-major A, n x n row-major, with zeros below it and in rows that A lacks */
 static kspec_status triangle(size_t m, size_t n, double *A, double *R, kspec_error *err) {
     kspec_status st = ks_qr(m, n, A, err);
     memset(R, 0, n * n * sizeof *R);
@@ -179,7 +179,7 @@ static kspec_status qr_block(void *ctx, size_t chunk, const ks_worker *worker) {
     return st;
 }
 
-/* R of two triangles on top of each other, to the first */
+/* R of two stacked triangles, written to the first */
 static kspec_status combine(size_t n, double *top, const double *below, double *A, kspec_error *err) {
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-/* The expected errors of a list of p: one sweep over those from N on, one computation for each below. */
+/* Computes the expected errors of a list of p: one sweep for all p >= N, one computation for each p < N. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/result.h"

@@ -1,12 +1,12 @@
 /*
  * Conjugate gradients on T d = s. A product with T is two transforms of length N: A*(W(A d)). The
- * preconditioner is the same with the inverse weights, A* W^-1 A / N^2: where p = N it is T's inverse, and
- * below that it differs from it by a matrix of low numerical rank, so that 5 to 80 iterations are enough for
- * weights that span up to 1e12.
+ * preconditioner is the same with the inverse weights, A* W^-1 A / N^2. For p = N it is T's inverse. For
+ * smaller p it differs from the inverse by a matrix of low numerical rank, so that 5 to 80 iterations suffice
+ * for weights that span up to 1e12.
  *
- * The normal equations alone would lose as many digits as the weights span. They only supply corrections
- * here: theta is refined with the residual y - A theta of the data itself, whose rounding is like a change of
- * y by rounding, and so costs no more digits than noise in y would.
+ * The normal equations alone would lose as many digits as the weights span. So they only supply corrections:
+ * theta is refined with the residual y - A theta of the data itself. Rounding of this residual acts like
+ * rounding of y, and so costs no more digits than noise in y would.
  */
 #include "wls/toeplitz.h"
 
@@ -46,9 +46,7 @@ static void axpy(double c, const ks_cplx *x, ks_cplx *y, size_t n) {
     for (size_t k = 0; k < n; k++) y[k].re += c * x[k].re, y[k].im += c * x[k].im;
 }
 
-/*
- * d approximates T^-1 r to about 1e-10; r is destroyed. Adds to the number of steps; 0 where it is cancelled.
- */
+/* d = T^-1 r to about 1e-10; r is destroyed. Adds to the number of steps. Returns 0 if cancelled. */
 static int conjugate_gradients(const ks_toeplitz *t, ks_cplx *r, ks_cplx *d, ks_cplx *scratch, int *done) {
     size_t p = t->p;
     ks_cplx *z = scratch, *q = z + p, *grid = q + p, *more = grid + t->N;
@@ -70,7 +68,7 @@ static int conjugate_gradients(const ks_toeplitz *t, ks_cplx *r, ks_cplx *d, ks_
             q[k].im = z[k].im + rz / before * q[k].im;
         }
         steps++, ++*done;
-        /* how many steps it will take is not known */
+        /* the number of steps is not known in advance */
         if (t->run && ks_run_report(t->run, *done / (*done + 40.0))) return 0;
     }
     return 1;
@@ -79,7 +77,7 @@ static int conjugate_gradients(const ks_toeplitz *t, ks_cplx *r, ks_cplx *d, ks_
 int ks_toeplitz_solve(const ks_toeplitz *t, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch) {
     size_t N = t->N, p = t->p;
     ks_cplx *s = scratch, *d = s + p, *rest = d + p, *grid = rest + 2 * p, *more = grid + N;
-    double scale = sqrt(dot(y, y, N) / (double)N), last = INFINITY; /* |theta| where A is all of y's modes */
+    double scale = sqrt(dot(y, y, N) / (double)N), last = INFINITY; /* |theta| if A has all modes of y */
     int steps = 0;
     memset(theta, 0, p * sizeof *theta);
     for (int round = 0; round < ROUNDS; round++) {
@@ -91,10 +89,10 @@ int ks_toeplitz_solve(const ks_toeplitz *t, const ks_cplx *y, ks_cplx *theta, ks
         if (!conjugate_gradients(t, s, d, rest, &steps)) return KS_CANCELLED;
         double size = sqrt(dot(d, d, p)), shrink = round ? size / last : 1;
         if (!(size < 0.5 * last))
-            return last <= 1e-9 * scale ? steps : KS_STEEP; /* as far as rounding lets it come */
+            return last <= 1e-9 * scale ? steps : KS_STEEP; /* as close as rounding allows */
         axpy(1, d, theta, p);
         scale = fmax(scale, sqrt(dot(theta, theta, p)));
-        /* the next correction would be about size * shrink */
+        /* the next correction would have size about size * shrink */
         if (size <= 1e-15 * scale || size * shrink <= 1e-17 * scale) return steps;
         last = size;
     }

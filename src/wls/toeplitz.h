@@ -12,19 +12,19 @@ typedef struct {
     /* N weights, all positive */
     const double *w;
     const ks_fft *fft;
-    /* told of every step by the thread that owns it; NULL elsewhere */
+    /* receives the progress after every step, on the thread that owns it; otherwise NULL */
     const ks_run *run;
 } ks_toeplitz;
 
-/* How many numbers of scratch ks_toeplitz_solve() needs. */
+/* The size of the scratch for ks_toeplitz_solve(), in numbers */
 size_t ks_toeplitz_scratch(const ks_toeplitz *t);
 
 /* grid (N) = A c for n <= N coefficients c: the values of sum_k c_k e^{ikx} on the grid. */
 void ks_synthesis(const ks_fft *fft, size_t N, const ks_cplx *c, size_t n, ks_cplx *grid, ks_cplx *scratch);
 
 /*
- * theta (p) from y (N). Returns the iterations done; KS_STEEP where they did not reach theta to 1e-9 of its
- * size, since the weights span too much for normal equations; or KS_CANCELLED.
+ * theta (p) from y (N). Returns the number of iterations, or KS_CANCELLED. Returns KS_STEEP if they did not
+ * reach theta to 1e-9 of its size, because the weights span too much for normal equations.
  */
 enum { KS_STEEP = -1, KS_CANCELLED = -2 };
 int ks_toeplitz_solve(const ks_toeplitz *t, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch);

@@ -1,22 +1,22 @@
 /*
- * p < N. Let x_m (p coefficients) be the fit of the mode z^m, z = e^{ix}, by the modes below p: a unit vector
- * for m < p. A mode that is not learned ends up in theta^ as x_m, and so
+ * Computes the expected errors for p < N. Let x_m (p coefficients) be the fit of the mode z^m, z = e^{ix}, by
+ * the modes below p: a unit vector for m < p. A mode that is not learned contributes x_m to theta^, and so
  *
  *     E_0 = sum_{k>=p} c t_k^(-2 gamma) + sum_{m<p} kappa_m + sum_{p<=m<N} kappa'_m |x_m|^2
  *     E_noise = (1/N) sum_{m<N} s_m |x_m|^2,   s_m the spectrum of the noise (noise^2)
  *
- * with kappa_m the variance of m's aliases m+N, m+2N, ... and kappa'_m = c t_m^(-2 gamma) + kappa_m: positive
- * terms only.
+ * with kappa_m the variance of m's aliases m+N, m+2N, ... and kappa'_m = c t_m^(-2 gamma) + kappa_m: all
+ * terms are positive.
  *
  * On the circle fitting commutes with multiplication by z. Let Phi be the monic polynomial of degree p
- * orthogonal to those below it (z^p minus its fit x_p), Phi*_k = conj(Phi_{p-k}), nu = <Phi,Phi>. Projecting
- * on degrees 0 ... p-1 and on 1 ... p differs by Phi* and Phi only, hence
+ * orthogonal to all polynomials of lower degree (z^p minus its fit x_p), Phi*_k = conj(Phi_{p-k}),
+ * nu = <Phi,Phi>. Projecting on degrees 0 ... p-1 and on 1 ... p differs by Phi* and Phi only, hence
  *
  *     x_m = z x_{m-1} + a_m Phi* - b_m Phi,    b_m = <z^m,Phi>/nu,  a_m = <z^m,Phi*>/nu = conj(b_{p-m}),
  *
- * m modulo N: one shift and two axpy for each m, whose errors are shifted out, not amplified. Reversing the
- * coefficients maps x_m to x_{p-1-m}, so that half of the m are enough, and where the two halves meet they
- * must agree: that is the accuracy.
+ * m modulo N. Each m takes one shift and two axpy, whose errors are shifted out, not amplified. Reversing the
+ * coefficients maps x_m to x_{p-1-m}, so half of the m suffice. Where the two halves meet they must agree;
+ * their difference is the accuracy.
  */
 #include "base/error.h"
 #include "team/team.h"
@@ -59,7 +59,7 @@ static ks_wls_errors finish(const under_job *j, size_t p, const fits *x) {
                            .accuracy = fmax(x->accuracy, 2.3e-16)};
 }
 
-/* Phi, Phi* (p+1 coefficients) and b (N); 0 where the solver fails. */
+/* Phi, Phi* (p+1 coefficients) and b (N); returns 0 if the solver fails. */
 static int orthogonal(const ks_toeplitz *t, ks_cplx *Phi, ks_cplx *Star, ks_cplx *b, ks_cplx *scratch) {
     size_t N = t->N, p = t->p;
     double nu = 0;
@@ -90,7 +90,7 @@ static double step(size_t p, ks_cplx *x, ks_cplx a, const ks_cplx *s, ks_cplx b,
 
 static ks_cplx a_of(const ks_cplx *b, size_t N, size_t p, size_t m) { return ks_conj(b[(p + N - m) % N]); }
 
-/* How far x, fitted upwards from x_{p-1}, is from the reversed conjugate of y, which came down from x_N */
+/* The distance of x, fitted upwards from x_{p-1}, from y, fitted down from x_N, reversed and conjugated */
 static double mismatch(size_t p, const ks_cplx *x, const ks_cplx *y) {
     double most = 0, size = 1;
     for (size_t k = 0; k < p; k++) {
@@ -105,7 +105,7 @@ static double mismatch(size_t p, const ks_cplx *x, const ks_cplx *y) {
 static void norms(const under_job *j, size_t p, const ks_cplx *Phi, const ks_cplx *Star, const ks_cplx *b,
                   ks_cplx *path, ks_cplx *before, fits *f) {
     size_t N = j->g->N, modes = N - p, half = (modes + 1) / 2;
-    /* x_m's coefficient k stands still while m and k grow: a shift is a step back */
+    /* x_m's coefficient k stays in place while m and k grow: a shift moves the pointer back */
     ks_cplx *x = path + half + 1;
     memset(path, 0, (half + 1 + p) * sizeof *path);
     x[p - 1].re = 1;
@@ -124,7 +124,7 @@ static void norms(const under_job *j, size_t p, const ks_cplx *Phi, const ks_cpl
 }
 
 /*
- * Sums over all modes, with vectors of p+1 coefficients, as the recursion gives them: for
+ * Sums over all modes, with vectors of p+1 coefficients, from the recursion. For
  * H = sum_m x_m x_m*, f = sum_m conj(a_m) x_m, g = sum_m conj(b_m) x_m, A = sum |a_m|^2 = sum |b_m|^2,
  * c = sum a_m conj(b_m), F = f - A/2 Phi* + conj(c)/2 Phi and G = g + A/2 Phi - c/2 Phi*,
  *
@@ -134,8 +134,8 @@ static void norms(const under_job *j, size_t p, const ks_cplx *Phi, const ks_cpl
  *
  *     S_{k,l-1} - S_{k-1,l} = Phi*_k h_l - Phi_k q_l - h_k Phi*_l + q_k Phi_l.
  *
- * f, g, h and q are fits of the functions sum_m conj(a_m) z^m, ... Diagonals (antidiagonals) are added up in
- * run[].
+ * f, g, h and q are fits of the functions sum_m conj(a_m) z^m, ... The diagonals (antidiagonals) are summed
+ * in run[].
  */
 static double hermitian_sum(size_t p, const ks_cplx *Phi, const ks_cplx *Star, const ks_cplx *F,
                             const ks_cplx *G, ks_cplx *run, double *corner) {
@@ -194,7 +194,7 @@ static void add_scaled(size_t n, ks_cplx *y, ks_cplx c, const ks_cplx *x) {
     }
 }
 
-/* v: scratch of 7 (N+1) numbers and what the solver needs */
+/* v: scratch of 7 (N+1) numbers, plus the solver's scratch */
 static int squares(const ks_toeplitz *t, int complex_noise, const ks_cplx *Phi, const ks_cplx *Star,
                    const ks_cplx *b, ks_cplx *v, fits *x) {
     size_t N = t->N, p = t->p, n = p + 1;
@@ -225,7 +225,7 @@ static int squares(const ks_toeplitz *t, int complex_noise, const ks_cplx *Phi, 
     return 1;
 }
 
-static const double worst_accuracy = 1e-9; /* where QR takes over */
+static const double worst_accuracy = 1e-9; /* QR replaces it */
 
 static kspec_status one_point(void *ctx, size_t chunk, const ks_worker *worker) {
     under_job *j = ctx;
@@ -237,7 +237,7 @@ static kspec_status one_point(void *ctx, size_t chunk, const ks_worker *worker) 
     int ok = orthogonal(&t, Phi, Star, b, rest);
     if (ok) norms(j, p, Phi, Star, b, rest, rest + N + 2, &x);
     if (ok && !j->g->no_variance && j->g->spectrum)
-        x.accuracy = INFINITY; /* only white noise has the sums of squares by recursion */
+        x.accuracy = INFINITY; /* the recursion gives sums of squares only for white noise */
     else if (ok && !j->g->no_variance) {
         ok = squares(&t, j->g->complex_noise, Phi, Star, b, rest, &x);
         const double s4 = j->g->noise * j->g->noise * j->g->noise * j->g->noise;
@@ -248,7 +248,7 @@ static kspec_status one_point(void *ctx, size_t chunk, const ks_worker *worker) 
     return KSPEC_OK;
 }
 
-/* The same from the map M itself: x_m = M z^m, and sums over m are N M M* and N M M^T */
+/* The same from the map M itself: x_m = M z^m, and sums over m are N M M* and N M M^T. */
 static kspec_status dense_point(const under_job *j, size_t p, ks_wls_errors *out, kspec_error *err) {
     size_t N = j->g->N;
     ks_arena arena = {0};
