@@ -1,4 +1,5 @@
-// batches. Every sum has its order: the same bits each time.
+// Computes batches of small matrices on the GPU. Every sum has a fixed order, so that each run gives the same
+// bits.
 #include "gpu.cuh"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ __device__ __forceinline__ double of_warp(double x) {
     return x;
 }
 
-// Each column less its mean, as differences from its first entry
+// Centres each column, as differences from its first entry
 __global__ void centre(double *X, size_t P, size_t Q) {
     double *x = X + blockIdx.x * P * Q;
     for (size_t j = threadIdx.x; j < Q; j += THREADS) {
@@ -132,7 +133,7 @@ ks_plugin_status blas(ks_gpu *gpu, cublasStatus_t e) {
     return e == CUBLAS_STATUS_ALLOC_FAILED ? KS_PLUGIN_NOMEM : KS_PLUGIN_BROKEN;
 }
 
-// K = X X^T or X^T X of each; column-major, X is Q x P
+// K = X X^T or X^T X for each; column-major, X is Q x P
 ks_plugin_status gram(ks_gpu *gpu, const ks_batch_job *j, const double *X, double *K) {
     const double one = 1, none = 0;
     const long long P = (long long)j->P, Q = (long long)j->Q, n = j->by_columns ? Q : P, k = P * Q / n;
@@ -155,7 +156,7 @@ ks_plugin_status take(ks_gpu *gpu, size_t count, double **out) {
     return gpu_alloc(gpu, count * sizeof **out, (void **)out);
 }
 
-// Both of Y, the scaled columns, and of their squares
+// Computes both for Y, the scaled columns, and for their squares
 ks_plugin_status evidence(ks_gpu *gpu, const ks_batch_job *j, const memory *m, size_t n) {
     const unsigned count = (unsigned)j->count;
     ks_plugin_status st = KS_PLUGIN_OK;

@@ -1,7 +1,8 @@
-// Matrices between the host's memory and the device's. What is page-locked (lock.cu) the device copies itself. The rest
-// goes through pinned memory in two halves: threads fill or empty one while the other is on its way, since the driver's
-// own copy of pageable memory has one thread and takes three times as long. What goes to the device has a stream of its
-// own, and passes the product that was queued last.
+// Copies matrices between host memory and the device. If host memory is page-locked (lock.cu), the device
+// copies it directly. Other memory goes through a pinned buffer in two halves: threads fill or empty one half
+// while the device copies the other, since the driver's own copy of pageable memory uses one thread and takes
+// three times as long. Copies to the device have a separate stream, so that they overtake the product that
+// was queued last.
 #include "gpu.cuh"
 
 #include <pthread.h>
@@ -9,10 +10,10 @@
 
 namespace {
 
-enum { COPIERS = 8, ALONE = 1 << 16 }; // threads cost more than they save below so many numbers
+enum { COPIERS = 8, ALONE = 1 << 16 }; // below this many numbers threads cost more than they save
 const size_t HALF = (size_t)4 << 20;   // doubles
 
-// Numbers from ... to-1 of a block, counted by rows of `cols`; the first lies at `dense`, the block at `host`
+// Numbers from ... to-1 of a block, counted by rows of `cols`; the first is at `dense`, the block at `host`
 struct range {
     double *dense, *host;
     size_t cols, ld, from, to;
@@ -67,13 +68,13 @@ ks_plugin_status open_blocks(ks_gpu *gpu) {
     return st ? st : gpu_blocks_after(gpu);
 }
 
-// Is a block page-locked, and may its rows be so far apart? 2 GiB are CUDA's bound.
+// Is a block page-locked, with rows close enough? CUDA's limit for their distance is 2 GiB.
 bool is_direct(const ks_gpu *gpu, const double *host, size_t rows, size_t cols, size_t ld) {
     return rows > 0 && cols > 0 && (rows == 1 || ld * sizeof(double) <= INT32_MAX) &&
            gpu_is_locked(gpu, host, ((rows - 1) * ld + cols) * sizeof(double));
 }
 
-// A copy of a block without a stop on its way; leading dimensions are in doubles
+// Copies a block directly, without the pinned buffer; leading dimensions are in doubles
 ks_plugin_status copy_direct(ks_gpu *gpu, double *to, size_t ldt, const double *from, size_t ldf, size_t rows,
                              size_t cols, cudaMemcpyKind kind, cudaStream_t stream) {
     const size_t line = cols * sizeof(double);

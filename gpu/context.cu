@@ -1,6 +1,7 @@
-// The context of an open device, which another part of the program may reset (cudaDeviceReset() by a library of the same
-// process). That ends every handle and buffer in it; to pass one to CUDA afterwards is undefined, and crashes. The
-// driver says whether the context is still the one in which the device was opened.
+// Checks that the context of an open device still exists. Another part of the program may reset it
+// (cudaDeviceReset() by a library of the same process). That ends every handle and buffer in it; passing one
+// to CUDA afterwards is undefined, and crashes. The driver tells whether the context is still the one in
+// which the device was opened.
 #include "gpu.cuh"
 
 #include <dlfcn.h>
@@ -10,7 +11,7 @@
 
 struct driver {
     int (*state)(int device, unsigned *flags, int *active);
-    int (*id)(void *context, unsigned long long *id); // that of the current context where it is NULL
+    int (*id)(void *context, unsigned long long *id); // the current context's id if `context` is NULL
 };
 
 static const driver *the_driver() {
@@ -55,7 +56,7 @@ ks_plugin_status gpu_wait_for(ks_gpu *gpu, cudaStream_t stream) {
     cudaError_t e = cudaSuccess;
     useconds_t pause = 0;
     for (int k = 0; !gpu_lost(gpu) && (e = cudaStreamQuery(stream)) == cudaErrorNotReady; k++) {
-        if (k < 200) continue; // what is short is not slept over
+        if (k < 200) continue; // do not sleep over short waits
         usleep(pause);
         if (pause < 300) pause += 10;
     }

@@ -1,9 +1,9 @@
-// Elementwise expressions and their sums (ks_expression), in tiles of 32 x 32. Every tile and every sum has
-// its place, whatever the order of the blocks: the same bits each time.
+// Elementwise expressions and their sums (ks_expression), in tiles of 32 x 32. Every tile and every sum has a
+// fixed place, regardless of the order of the blocks, so that each run gives the same bits.
 #include "gpu.cuh"
 
 enum { T = 32, LINES = 8, EACH = T / LINES };
-// a block of sums takes this many tiles one after the other
+// a block of sums processes this many tiles one after the other
 enum { CHAIN = 16 };
 
 struct parameters {
@@ -17,7 +17,8 @@ __device__ __forceinline__ double power(double x, int k) {
     return y;
 }
 
-// v[r] = X[i0 + y + r LINES, j0 + x] for this thread (x, y); 0 outside. Barriers only where a factor is turned.
+// v[r] = X[i0 + y + r LINES, j0 + x] for this thread (x, y); 0 outside. Needs barriers only for a transposed
+// factor.
 __device__ __forceinline__ void tile(const ks_expression &e, size_t i0, size_t j0, double (*turned)[T + 1],
                                      double v[EACH]) {
     const int x = threadIdx.x, y = threadIdx.y;
@@ -120,7 +121,7 @@ __global__ void add_chains(const double *part, size_t chains, size_t count, doub
     }
 }
 
-// X[i,j] and X[j,i] of two tiles at once; mirror: the lower one is copied, else both become their sum
+// X[i,j] and X[j,i] of two tiles at once; mirror: the upper tile is copied, else both become their sum
 __global__ void symmetric_tiles(size_t n, size_t ld, double *X, int mirror) {
     __shared__ double low[T][T + 1], high[T][T + 1];
     const int x = threadIdx.x;
@@ -134,7 +135,7 @@ __global__ void symmetric_tiles(size_t n, size_t ld, double *X, int mirror) {
         __syncthreads();
         for (int y = threadIdx.y; y < T; y += LINES) {
             if (!mirror && i0 + y < n && j0 + x < n) X[(i0 + y) * ld + j0 + x] = low[y][x] + high[x][y];
-            // on the diagonal the tiles are one
+            // on the diagonal both tiles are the same
             if (j0 + y < n && i0 + x < n && (i0 > j0 || (mirror && x > y)))
                 X[(j0 + y) * ld + i0 + x] = mirror ? low[x][y] : low[x][y] + high[y][x];
         }
@@ -155,7 +156,7 @@ static ks_plugin_status square(ks_gpu *gpu, size_t n, size_t ld, double *X, int 
 ks_plugin_status gpu_symmetrise(ks_gpu *gpu, size_t n, double *X) { return square(gpu, n, n, X, 0); }
 ks_plugin_status gpu_mirror(ks_gpu *gpu, size_t n, double *X, size_t ld) { return square(gpu, n, ld, X, 1); }
 
-// A vector of the host's at `to`; NULL stays
+// Copies a vector from the host to `to`; NULL stays
 static ks_plugin_status copy_in(ks_gpu *gpu, const double **v, size_t count, double *to) {
     if (!*v) return KS_PLUGIN_OK;
     ks_plugin_status st =
@@ -172,7 +173,7 @@ ks_plugin_status gpu_expression(ks_gpu *gpu, const ks_expression *e, ks_tile_res
     const size_t chains = (length + chain - 1) / chain;
     const dim3 block(T, LINES);
     ks_plugin_status st = gpu_enter(gpu);
-    // row, col, the sums, and those of the chains
+    // row, col, the sums, and the chains' sums
     if (!st) st = gpu_stage(gpu, m + n + (sums ? count * (1 + chains) : 0));
     if (!st && !e->vectors_on_device) st = copy_in(gpu, &p.e.row, m, gpu->staging);
     if (!st && !e->vectors_on_device) st = copy_in(gpu, &p.e.col, n, gpu->staging + m);

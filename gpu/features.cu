@@ -1,4 +1,4 @@
-// Random Fourier features from their phases. The cosine is that of src/simd/cos_turns.c, operation by operation, so
+// Random Fourier features from their phases. The cosine does the same operations as src/simd/cos_turns.c, so
 // that the same phase gives the same bits.
 #include "gpu.cuh"
 
@@ -17,7 +17,7 @@ __device__ __forceinline__ double cos_turns(double t) {
     return __dmul_rn(p, s);
 }
 
-// A thread has one column, and every gridDim.y-th row.
+// A thread computes one column, and every gridDim.y-th row.
 __global__ void cosines(size_t rows, size_t cols, const double *b, double scale, double *Z) {
     const size_t j = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
     if (j >= cols) return;

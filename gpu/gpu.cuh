@@ -1,4 +1,4 @@
-// Shared by the parts of the plugin: an open device, its memory and its failures.
+// Shared declarations of the plugin: an open device, its memory and its failures.
 #pragma once
 
 #include "device/plugin.h"
@@ -7,17 +7,17 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-// Matrices on their way (blocks.cu), by a stream of its own; made when it is first needed
+// Matrices that are being copied (blocks.cu), in a separate stream, created at first use
 struct blocks {
     cudaStream_t stream;
-    // pinned, two halves, and when each is free again
+    // pinned memory, in two halves, and when each is free again
     double *pinned;
     cudaEvent_t half_free[2];
     // what must be done before more is copied to the device; and what was copied is there
     cudaEvent_t before, arrived;
 };
 
-// Memory of the host's that is page-locked (lock.cu)
+// Page-locked host memory (lock.cu)
 enum { LOCKS = 64 };
 struct lock {
     char *from;
@@ -28,9 +28,9 @@ struct ks_gpu {
     int device, processors;
     cudaStream_t stream;
     cublasHandle_t blas;
-    // tests: allocations until one fails; -1: none does
+    // for tests: the number of allocations before one fails; -1: none does
     long until_failure;
-    // multiply-adds that were queued since the stream was last waited for
+    // multiply-adds queued since the last wait for the stream
     double queued;
     // staging for vectors and partial sums, which grows
     double *staging;
@@ -38,10 +38,10 @@ struct ks_gpu {
     blocks copies;
     lock locks[LOCKS];
     int locked;
-    // Of the host's, known to the device (gpu_share): set to stop a long kernel; how far it is. And where the device
-    // sees this
+    // Host memory that the device sees (gpu_share): a flag that stops a long kernel; its progress. And the
+    // device's address of it
     volatile int *control, *control_on_device;
-    // the context in which all this is, and whether it has been reset: then none of it may be touched again
+    // the context of all of the above, and whether it has been reset: if so, never touch any of it again
     unsigned long long context;
     bool lost;
     char message[256];
@@ -58,39 +58,40 @@ static inline part_list parts_of(const ks_parts &p) {
     return l;
 }
 
-// The failure of a CUDA call, noted; KS_PLUGIN_OK where it worked
+// Records the failure of a CUDA call; KS_PLUGIN_OK if it succeeded
 ks_plugin_status gpu_check(ks_gpu *gpu, cudaError_t e);
 
-// Makes the device current: first in every function that is called from outside. Fails where its context was reset by
-// another part of the program.
+// Makes the device current: call it first in every function of the plugin's table. Fails if another part of
+// the program has reset its context.
 ks_plugin_status gpu_enter(ks_gpu *gpu);
-// Was it, since it was opened? Message and all; asked in a function that has entered.
+// Has the context been reset since it was opened? Sets the message; call it in a function that has entered.
 bool gpu_lost(ks_gpu *gpu);
-// Which context is current; 0 where the driver does not tell
+// The current context; 0 if the driver does not tell
 unsigned long long gpu_context(void);
 
-// Memory of the host's that the device can reach, but which is not CUDA's own: a reset does not take it away. And its
-// end, in a context that still exists or not
+// Host memory that the device can reach, but that CUDA does not own, so that a reset does not remove it. The
+// second function frees it, whether or not the context still exists
 ks_plugin_status gpu_share(ks_gpu *gpu, size_t bytes, void **out);
 void gpu_unshare(void *p, bool alive);
 
-// Room for at least `count` doubles in gpu->staging; what was there is lost.
+// Allocates at least `count` doubles in gpu->staging; its old contents are lost.
 ks_plugin_status gpu_stage(ks_gpu *gpu, size_t count);
 
-// Waits for what is queued; looks now and then whether the context still exists.
+// Waits for the queued work, and checks now and then whether the context still exists.
 ks_plugin_status gpu_wait(ks_gpu *gpu);
 ks_plugin_status gpu_wait_for(ks_gpu *gpu, cudaStream_t stream);
 
 ks_plugin_status gpu_alloc(ks_gpu *gpu, size_t bytes, void **out);
 void gpu_release(ks_gpu *gpu, void *p);
 
-// From so many numbers on, a copy goes by blocks.cu.
+// From this many numbers on, a copy uses blocks.cu.
 enum { GPU_SMALL = 1 << 20 };
 ks_plugin_status gpu_put_block(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
                                size_t ld);
 ks_plugin_status gpu_get_block(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows,
                                size_t cols);
-// What is queued so far comes before later copies; what is copied so far comes before later work; waits for it.
+// Orders copies and work: later copies wait for the work queued so far; later work waits for the copies so
+// far; the third waits for the copies.
 ks_plugin_status gpu_blocks_after(ks_gpu *gpu);
 ks_plugin_status gpu_blocks_arrive(ks_gpu *gpu);
 ks_plugin_status gpu_blocks_wait(ks_gpu *gpu);

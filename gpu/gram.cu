@@ -1,17 +1,18 @@
-// Products with the Gram matrix of a kernel, whose entries are made from the rows when they are needed and never
-// held. The matrix is cut into squares, a block each, of which those on and above the diagonal are made: what is
-// above serves its mirror image, too. A square goes by tiles of 64 x 64, 4 x 4 entries to a thread. Row i has a sum
-// for each square in its line, part[square][i]: above the diagonal its own, below those of the mirror images.
-// Squares, counted line by line, make up the parts of a job: row i's sums are added up part by part, then these.
+// Products with the Gram matrix of a kernel, whose entries are computed from the rows when needed and never
+// stored. The matrix is cut into squares, one block each; only squares on and above the diagonal are
+// computed, and the ones above the diagonal also serve as their mirror images. A square goes by tiles of 64 x
+// 64, 4 x 4 entries to a thread. Row i has a sum for each square in its line, part[square][i]: above the
+// diagonal from the square itself, below it from the mirror images. Squares, counted line by line, make up
+// the parts of a job: the code sums row i part by part, then sums these.
 #include "gpu.cuh"
 
 namespace {
 
 enum { TILE = 64, DEPTH = 16, THREADS = 256, WARPS = THREADS / 32 };
-const size_t LONG = 4096, FEWEST = 64, MOST = 256; // rows of a square, but from 64 to 256 squares in a line
+const size_t LONG = 4096, FEWEST = 64, MOST = 256; // rows of a square, with 64 to 256 squares in a line
 const double LAUNCH = 3e12;                        // operations of a launch: about a third of a second
 
-// GAUSSIAN by differences of coordinates; DOT, where those of squares are good enough
+// GAUSSIAN uses differences of coordinates; DOT uses inner products, where their squares are accurate enough
 enum { GAUSSIAN, LAPLACE, CAUCHY, DOT };
 
 struct gram {
@@ -41,7 +42,7 @@ __device__ size_t listed(const gram &g, size_t k) {
     }
 }
 
-// One tile: the entries at rows i0 + 4 ty ..., columns j0 + tx + 16 c
+// Computes one tile: the entries at rows i0 + 4 ty ..., columns j0 + tx + 16 c
 template <int METRIC>
 __device__ __forceinline__ void tile(const gram &g, size_t i0, size_t j0, double (*a)[TILE + 2],
                                      double (*b)[TILE + 2], double (&s)[4][4]) {
@@ -89,8 +90,8 @@ __device__ __forceinline__ void tile(const gram &g, size_t i0, size_t j0, double
                                            : exp(s[r][c]);
 }
 
-// A square; of one above the diagonal also the sums of its columns, whose parts wait in `columns` until the tile
-// after, so that no barrier is there for them alone.
+// Computes a square, and for one above the diagonal also the sums of its columns. Their parts wait in
+// `columns` until the next tile, so that they need no extra barrier.
 template <int METRIC> __global__ void __launch_bounds__(THREADS, 2) times(const gram g, size_t from) {
     __shared__ double a[DEPTH][TILE + 2], b[DEPTH][TILE + 2], columns[2][WARPS][TILE];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, tx = threadIdx.x % 16, ty = threadIdx.x / 16;
@@ -141,8 +142,8 @@ template <int METRIC> __global__ void __launch_bounds__(THREADS, 2) times(const 
     }
 }
 
-// out = the sum over all parts, or those of the list's one after the other. Along row i the squares go from part to
-// part in their order: those of column I down to the diagonal, then those of line I.
+// out = the sum over all parts, or over the list's parts one after the other. Along row i the squares go from
+// part to part in order: first the squares of column I down to the diagonal, then the squares of line I.
 __global__ void add_squares(const gram g, double *out) {
     const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x, I = i / g.side;
     if (i >= g.n) return;

@@ -1,6 +1,7 @@
-// Matrices of the host's that are page-locked, so that the device copies them itself. The library allocates them and they
-// are registered here, rather than allocated by CUDA: a reset of the context takes away what CUDA allocated, with the
-// library in the middle of an expression on it, but leaves of registered memory ordinary memory.
+// Page-locks matrices in host memory, so that the device copies them directly. The library allocates them and
+// this file registers them, instead of allocating them with CUDA. A reset of the context frees memory that
+// CUDA allocated, even while the library computes with it; registered memory only becomes ordinary memory
+// again.
 #include "gpu.cuh"
 
 #include <stdio.h>
@@ -21,7 +22,7 @@ void gpu_unlock(ks_gpu *gpu, void *p) {
     while (k < gpu->locked && gpu->locks[k].from != p) k++;
     if (k == gpu->locked) return;
     gpu->locks[k] = gpu->locks[--gpu->locked];
-    // a call that failed may have left copies on their way; a context that was reset has no locks any more
+    // a call that failed may have left unfinished copies; a context that was reset has no locks any more
     if (gpu_enter(gpu) || gpu_blocks_wait(gpu) || gpu_wait(gpu)) return;
     cudaHostUnregister(p);
     cudaGetLastError();

@@ -1,4 +1,4 @@
-// The host's side of path: memory, packing, one long kernel that is asked how far it is and told to stop.
+// The host's side of path: memory, packing, and one long kernel that reports its progress and can be stopped.
 #include "path.cuh"
 #include "path_loo.cuh"
 
@@ -12,7 +12,7 @@ static shape shape_of(const ks_path_job *job) {
     return job->B == job->A ? path::shape_one(job->nmax) : path::shape_two(job->nmax);
 }
 
-// Slabs in a panel: all rows through all lanes, and what is fetched ahead
+// Slabs in a panel: all rows through all lanes, and the prefetched ones
 static size_t steps_of(const shape &k, size_t P) {
     const size_t batch = (size_t)k.batch;
     return (P + 31 + 2 * batch) / batch * batch + batch;
@@ -43,8 +43,8 @@ size_t gpu_path_memory(ks_gpu *gpu, const ks_path_job *job) {
            job->P * k.N * sizeof(double);
 }
 
-// Waits for the kernel, telling the caller how far it is (of `groups`, in share [from, to] of the whole), and stops
-// it when the caller says so.
+// Waits for the kernel, reports its progress to the caller (in `groups`, as the share [from, to] of the
+// whole), and stops it if the caller cancels.
 ks_plugin_status path_watch(ks_gpu *gpu, int groups, double from, double to,
                             const ks_plugin_progress *progress) {
     cudaError_t e = cudaSuccess;
@@ -90,7 +90,8 @@ ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_p
     if (!st) st = gpu_alloc(gpu, r_bytes, &held[2]);
     if (!st) st = gpu_alloc(gpu, s_bytes, &held[3]);
     if (!st) st = gpu_alloc(gpu, sizeof(unsigned), &held[4]);
-    // what is read beyond the last row must be finite; sums of other parts are copied, too, and not looked at
+    // entries beyond the last row are read and must be finite; the sums of other parts are copied, too, and
+    // ignored
     if (!st) st = gpu_check(gpu, cudaMemsetAsync(held[2], 0, r_bytes, gpu->stream));
     if (!st) st = gpu_check(gpu, cudaMemsetAsync(held[3], 0, s_bytes, gpu->stream));
     if (!st) st = gpu_check(gpu, cudaMemsetAsync(held[4], 0, sizeof(unsigned), gpu->stream));

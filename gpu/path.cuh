@@ -1,13 +1,14 @@
 // path on a GPU. A warp is one start row h. Its lanes hold A[2...N] of C columns each in registers while they
-// walk down the rows, a step apart, and R of a row passes from lane to lane; at the edge of a panel it goes
-// through memory. The warps of a block walk together and share the slabs, which are fetched ahead.
+// walk down the rows, one step apart, and R of a row passes from lane to lane; at the edge of a panel it goes
+// through memory. The warps of a block walk together and share the slabs, which are prefetched.
 #pragma once
 
 #include "slabs.cuh"
 
 namespace path {
 
-// How a block works: its warps, the steps between barriers, and how many such batches are in shared memory
+// The shape of a block: its warps, the steps between barriers, and the number of such batches in shared
+// memory
 template <int W, int B, int S> struct how { static constexpr int WARPS = W, BATCH = B, STAGES = S; };
 
 __device__ __forceinline__ void fetch16(void *s, const void *g) {
@@ -17,8 +18,8 @@ __device__ __forceinline__ void fetch16(void *s, const void *g) {
 __device__ __forceinline__ void commit() { asm volatile("cp.async.commit_group;"); }
 template <int K> __device__ __forceinline__ void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(K)); }
 
-// One column: A[k] is the sum of order k+2, R[k] that of order k+1. From the highest order down, so that what
-// is read last is written next and nothing is copied.
+// One column: A[k] is the sum of order k+2, R[k] the sum of order k+1. The loop goes from the highest order
+// down, so that each value is read just before it is overwritten and nothing is copied.
 template <int N, int C>
 __device__ __forceinline__ void column(int c, double (&A)[N - 1][C], double A1, double (&R)[N - 1], double x,
                                        double y) {
@@ -30,7 +31,8 @@ __device__ __forceinline__ void column(int c, double (&A)[N - 1][C], double A1, 
     R[0] = fma(A1, y, R[0]);
 }
 
-// A lane's columns of one row. x and y are the first pair, and on return that of the next slab (nx, ny).
+// A lane's columns of one row. x and y are the first pair; on return they are the first pair of the next slab
+// (nx, ny).
 template <int N, int C, bool TWO, bool MASK>
 __device__ __forceinline__ void step(double (&A)[N - 1][C], const double (&A1)[C], double (&R)[N - 1],
                                      double2 &x, double2 &y, const double2 *xs, const double2 *ys,
@@ -48,10 +50,10 @@ __device__ __forceinline__ void step(double (&A)[N - 1][C], const double (&A1)[C
     }
 }
 
-// How R lies in memory: pairs, for 16 bytes at a time
+// The layout of R in memory: pairs, for 16 bytes at a time
 template <int N> __host__ __device__ constexpr int record() { return N & ~1; }
 
-// One panel: start row h, rows from `first` on. total[k] += what closes in it, by lane 0.
+// One panel: start row h, rows from `first` on. total[k] += the cycles that close in it, by lane 0.
 template <int N, int C, bool TWO, class H>
 __device__ __forceinline__ void panel(const double *gx, const double *gy, int P, int h, int hmax, int first,
                                       int batches, bool leftmost, bool rightmost, double *slab, double *rin,
@@ -83,7 +85,7 @@ __device__ __forceinline__ void panel(const double *gx, const double *gy, int P,
         for (int k = 0; k < K; k++) A[k][c] = 0;
     }
 #pragma unroll
-    for (int k = 0; k < K; k++) R[k] = 0; // row `first` <= h: nothing comes in
+    for (int k = 0; k < K; k++) R[k] = 0; // row `first` <= h: no sums come in
     __syncthreads();                      // the stages are free, and R_mine is written
     for (int b = 0; b < STAGES - 1; b++) fetch(b);
     for (int b = 0; b < batches; b++) {
@@ -104,7 +106,7 @@ __device__ __forceinline__ void panel(const double *gx, const double *gy, int P,
             }
         };
         auto pass = [&](int t,
-                        const double(&r)[KP]) { // lane 31 hands its row on, lane 0 takes the next one in
+                        const double(&r)[KP]) { // lane 31 passes its row on, lane 0 receives the next one
             const uint32_t to = (uint32_t)__cvta_generic_to_shared(rout + t * KP);
 #pragma unroll
             for (int k = 0; k < K; k += 2)
@@ -119,7 +121,7 @@ __device__ __forceinline__ void panel(const double *gx, const double *gy, int P,
                 R[k] = lane ? v : r[k];
             }
         };
-        const bool early = s0 <= hmax + 32; // some lanes are not yet beyond row h
+        const bool early = s0 <= hmax + 32; // some lanes have not yet passed row h
 #pragma unroll 1
         for (int t = 0; t < BATCH && early; t++) {
             const double2 *xt = xs + t * PER / 2, *yt = ys + t * PER / 2;
@@ -152,7 +154,7 @@ __device__ __forceinline__ void panel(const double *gx, const double *gy, int P,
     }
     wait<0>();
     __threadfence_block();
-    double sum[N]; // not through the panel: its registers are all taken
+    double sum[N]; // not carried through the panel, which uses all registers
 #pragma unroll
     for (int k = 0; k < N; k++) sum[k] = 0;
 #pragma unroll
@@ -180,8 +182,8 @@ __device__ __forceinline__ int start_row(const part_list &l, int i) {
     return i / l.count * l.parts + l.at[i % l.count];
 }
 
-// control[0]: stop; control[1]: groups that were begun, both in the host's memory. Blocks take the next group
-// of WARPS start rows, the longest first; each writes sums of its own rows.
+// control[0]: stop; control[1]: groups begun; both are in host memory. Blocks take the next group of WARPS
+// start rows, the longest first; each writes the sums of its own rows.
 template <int N, int C, int NARROW, bool TWO, class H>
 __global__ void __launch_bounds__(32 * H::WARPS, 8 / H::WARPS)
     kernel(const double *px, const double *py, slabs s, part_list list, double *R, unsigned *next,
@@ -224,14 +226,14 @@ __global__ void __launch_bounds__(32 * H::WARPS, 8 / H::WARPS)
     }
 }
 
-// What a call needs, by order
+// The functions for a call, by order
 struct shape {
     int N, C, narrow, warps, batch;
     size_t record, shared;
     void (*launch)(int blocks, size_t shared, cudaStream_t stream, const double *px, const double *py,
                    slabs s, const part_list &list, double *R, unsigned *next, volatile int *control,
                    double *sums);
-    // allows that much shared memory; how many blocks a multiprocessor then holds
+    // allows that much shared memory; returns how many blocks then fit on a multiprocessor
     cudaError_t (*prepare)(size_t shared, int *blocks);
 };
 
@@ -260,7 +262,7 @@ template <int N, int C, int NARROW, bool TWO, class H = how<8, 8, 3>> shape make
             prepare<N, C, NARROW, TWO, H>};
 }
 
-// The shape for orders up to nmax: in path_one.cu and path_two.cu, which are long to compile
+// The shape for orders up to nmax. path_one.cu and path_two.cu define it, because they take long to compile
 shape shape_one(int nmax);
 shape shape_two(int nmax);
 

@@ -1,8 +1,9 @@
-// A warp is one start row h, lanes and slabs as in path.cuh. It walks back from the last row and column and
-// leaves C after every stretch of rows, T after every stretch of columns; then forward with A and R, taking
-// rows and columns out of C and T again, and adds up the cycles through each column (V) and row (W). Start
-// rows belong to parts and, within a part, to warps by number, so that every sum has its order. A warp fetches its slabs by itself: there is
-// six times as much arithmetic for each entry as without V and W.
+// Leave-one-out estimates of path on a GPU. A warp is one start row h, with lanes and slabs as in path.cuh.
+// It walks back from the last row and column, and stores C after every stretch of rows and T after every
+// stretch of columns. Then it walks forward with A and R, removes rows and columns from C and T again, and
+// adds up the cycles through each column (V) and row (W). The number of a start row determines its part and,
+// within a part, its warp, so that every sum has a fixed order. Each warp prefetches its slabs separately:
+// there is six times as much arithmetic for each entry as without V and W.
 #include "path_loo.cuh"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ enum { WARPS = 8 };
 
 // Memory of the warps, one after the other: rows x record doubles each
 struct buffers {
-    double *R, *W; // of a row: orders 1 ... N-1
+    double *R, *W; // for a row: orders 1 ... N-1
     double *T;     // col_stretches x rows: the same
     double *C;     // row_stretches x 32-lane columns x record
     double *V;     // columns x record: orders 1 ... N
@@ -46,7 +47,7 @@ __device__ __forceinline__ void fetch16(double *to, const double *from, bool on)
 __device__ __forceinline__ void commit() { asm volatile("cp.async.commit_group;"); }
 template <int K> __device__ __forceinline__ void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(K)); }
 
-// What a warp fetches ahead for BATCH steps: slabs of A (and B), and R, T, W of the rows that come in
+// The data that a warp prefetches for BATCH steps: slabs of A (and B), and R, T, W of the rows that come in
 enum { BATCH = 8 };
 template <int N, int C, bool TWO> struct stage {
     static constexpr int STAGES = TWO || C > 2 ? 2 : 3, SLAB = 32 * C, ROWS = 3 * row_record<N>();
@@ -66,7 +67,7 @@ template <int N, int C, bool TWO> struct walker {
         return base + ((size_t)p * PER + lane * C + c) * CR;
     }
 
-    // Batch i of the steps first, first + by, ...: its slabs, and what comes in with row step - skew
+    // Batch i of the steps first, first + by, ...: its slabs, and the data that come in with row step - skew
     __device__ __forceinline__ void fetch(int i, int batches, int first, int by, int skew, const double *gx,
                                           const double *gy, const double *R, const double *T,
                                           const double *W) const {
@@ -103,7 +104,7 @@ template <int N, int C, bool TWO> struct walker {
         }
     }
 
-    // What comes in at lane `at`, where the other lanes have v from their neighbours
+    // The value that comes in at lane `at`; the other lanes get v from their neighbours
     __device__ __forceinline__ void enter(const double *in, int at, double (&v)[K]) const {
 #pragma unroll
         for (int k = 0; k < K; k++) {
@@ -270,7 +271,8 @@ template <int N, int C, bool TWO> struct walker {
     }
 };
 
-// Start row k, of a part's, of warp `slot` of `slots`: to and fro, so that all warps get as many long ones
+// Start row k of a part, for warp `slot` of `slots`: back and forth, so that all warps get equally many long
+// ones
 __device__ __forceinline__ int start_row(int k, int slot, int slots) {
     return k * slots + (k & 1 ? slots - 1 - slot : slot);
 }
@@ -298,7 +300,7 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
         double sum[N];
 #pragma unroll
         for (int i = 0; i < N; i++) sum[i] = 0;
-        for (int p = 0; p < 2 * s.panels(); p++) { // the host's memory is far: about every 30 ms
+        for (int p = 0; p < 2 * s.panels(); p++) { // host memory is slow to reach: about every 30 ms
             if (p % every == 0 && __shfl_sync(~0u, lane ? 0 : control[0], 0)) return;
             if (p < s.panels())
                 w.back(s.panels() - 1 - p);
@@ -399,8 +401,8 @@ size_t path_loo_memory(ks_gpu *gpu, const ks_path_job *job) {
     return sizeof(double) * (trials * l.s.count() + 2 * l.R + l.T + l.C + l.V + job->P * k.N);
 }
 
-// So many start rows that every warp has two of them, a long one and a short one; eight parts or a multiple of
-// that where there are so many, since that is how many GPUs a machine often has
+// The number of start rows that gives every warp two of them, a long one and a short one; eight parts or a
+// multiple of eight if there are that many, since machines often have eight GPUs
 size_t gpu_path_parts(ks_gpu *gpu, const ks_path_job *job) {
     const size_t all = job->P / (2 * WARPS * (size_t)gpu->processors), parts = all > 64 ? 64 : all;
     return parts >= 8 ? parts / 8 * 8 : parts >= 4 ? 4 : parts ? parts : 1;
@@ -408,7 +410,8 @@ size_t gpu_path_parts(ks_gpu *gpu, const ks_path_job *job) {
 
 namespace {
 
-// What a call holds on the device; W to SUMS are zero at the beginning of a part: rows of other parts have sums, too
+// The device memory of a call; W to SUMS are zero at the beginning of a part, because rows of other parts
+// also have sums
 enum { R, W, T, C, V, SUMS, ROWS, COLS, HELD };
 
 struct call {

@@ -1,7 +1,7 @@
-// path's recursion with one trial: as many columns a lane as its registers hold
+// path's recursion with one trial: a lane has as many columns as its registers hold
 #include "path.cuh"
 
-// two blocks of half as many warps a multiprocessor: one works while the other waits at a barrier
+// two blocks per multiprocessor with half as many warps: one works while the other waits at a barrier
 typedef path::how<4, 10, 2> halves;
 typedef path::how<8, 10, 2> whole;
 

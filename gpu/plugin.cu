@@ -1,17 +1,17 @@
-// The table of libkspec_cuda.so: devices, memory, copies, products.
+// The function table of libkspec_cuda.so: devices, memory, copies, products.
 #include "gpu.cuh"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// what may be queued before the next call waits: about 20 ms
+// the work that may be queued before the next call waits: about 20 ms
 static const double QUEUE = 5e11;
 
 ks_plugin_status gpu_check(ks_gpu *gpu, cudaError_t e) {
     if (e == cudaSuccess) return KS_PLUGIN_OK;
     snprintf(gpu->message, sizeof gpu->message, "%s", cudaGetErrorString(e));
-    cudaGetLastError(); // an allocation that failed leaves nothing behind
+    cudaGetLastError(); // clears the error of a failed allocation
     return e == cudaErrorMemoryAllocation ? KS_PLUGIN_NOMEM : KS_PLUGIN_BROKEN;
 }
 
@@ -54,7 +54,7 @@ static ks_plugin_status describe(int device, ks_gpu_info *info, char *why, size_
 
 static void close_device(ks_gpu *gpu) {
     if (!gpu) return;
-    const bool alive = gpu_enter(gpu) == KS_PLUGIN_OK; // else what it held is gone with its context
+    const bool alive = gpu_enter(gpu) == KS_PLUGIN_OK; // otherwise its memory is gone with its context
     if (alive && gpu->stream) gpu_wait(gpu);
     gpu_blocks_close(gpu, alive);
     gpu_unshare((void *)gpu->control, alive);
@@ -84,7 +84,7 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
     int major = 0, shared = 0;
     enum { SHARED = 163 * 1024 }; // what the kernels may take of a block's: that of an A100
     cudaMemPool_t pool;
-    uint64_t keep = UINT64_MAX; // what is released is kept for the next allocation
+    uint64_t keep = UINT64_MAX; // keep released memory for the next allocation
     void *control = NULL;
     ks_plugin_status st = gpu_check(gpu, cudaSetDevice(device));
     if (!st) st = gpu_check(gpu, cudaFree(NULL)); // the context exists from now on
@@ -136,7 +136,7 @@ static int owner(const void *p) {
 
 // ---- memory ----
 
-// What the pool holds and does not use is free, too.
+// Memory that the pool holds and does not use also counts as free.
 static size_t available(ks_gpu *gpu) {
     size_t left = 0, all = 0;
     uint64_t reserved = 0, used = 0;
@@ -237,7 +237,8 @@ static ks_plugin_status multiply(ks_gpu *gpu, const ks_matmul *p) {
     return e == CUBLAS_STATUS_ALLOC_FAILED ? KS_PLUGIN_NOMEM : KS_PLUGIN_BROKEN;
 }
 
-// The lower triangle of a symmetric product in strips of rows, each up to its own diagonal, and then the rest
+// The lower triangle of a symmetric product in strips of rows, each up to its diagonal block, and then the
+// rest
 static ks_plugin_status multiply_symmetric(ks_gpu *gpu, const ks_matmul *p) {
     const size_t n = p->n, part = (n + 7) / 8, strip = part < 1024 ? 1024 : part;
     for (size_t i = 0; i < n; i += strip) {

@@ -1,20 +1,21 @@
-// The matrix as path reads it. A warp takes 32 C columns at a time, a panel; lane l has C of them, in pairs,
-// and at step s is at row s - l, so that sums over a row pass from lane to lane. Slab s of a panel holds what
-// the lanes read at step s, pair by pair, so that a warp reads it in one piece. The last panel may be narrower.
+// The matrix as path reads it. A warp processes 32 C columns at a time, a panel. Lane l has C of them, in
+// pairs, and at step s is at row s - l, so that sums over a row pass from lane to lane. Slab s of a panel
+// holds the entries that the lanes read at step s, pair by pair, so that a warp reads it in one piece. The
+// last panel may be narrower.
 #pragma once
 
 #include "gpu.cuh"
 
 struct slabs {
-    int P, Q, C, last_C, full; // `full` panels of C columns a lane, then one of last_C where that is not 0
+    int P, Q, C, last_C, full; // `full` panels of C columns a lane, then one of last_C unless that is 0
     size_t steps;              // slabs in a panel
     __host__ __device__ int panels() const { return full + (last_C > 0); }
-    // where panel p begins
+    // the beginning of panel p
     __host__ __device__ size_t at(int p) const { return (size_t)p * steps * 32 * C; }
     size_t count() const { return at(full) + steps * 32 * last_C; }
 };
 
-// narrow: what a last panel may have instead of C
+// narrow: the C allowed for the last panel
 static inline slabs slabs_of(size_t P, size_t Q, int C, int narrow, size_t steps) {
     slabs s = {(int)P, (int)Q, C, 0, (int)(Q / (32 * (size_t)C)), steps};
     const size_t rest = Q - (size_t)s.full * 32 * C;

@@ -1,4 +1,4 @@
-// Blocks on the diagonal of a Cholesky factor, and substitution with them: what is not a product.
+// Diagonal blocks of a Cholesky factor, and substitution with them: the operations that are not products.
 #include "gpu.cuh"
 
 namespace {
@@ -10,8 +10,8 @@ __global__ void shift(size_t n, double c, double *X) {
     if (i < n) X[i * n + i] += c;
 }
 
-// One block of threads. Row k of U, then what is left of the rows below it; each thread has one column of four
-// stretches of rows.
+// One block of threads. Computes row k of U, then subtracts it from the rows below; each thread has one
+// column of four stretches of rows.
 __global__ void factor(int n, double *A, size_t lda) {
     __shared__ double a[T][T + 1];
     const int t = threadIdx.x, j = t % T;
@@ -20,7 +20,7 @@ __global__ void factor(int n, double *A, size_t lda) {
     __syncthreads();
     for (int k = 0; k < n; k++) {
         const double pivot = a[k][k], d = pivot > 0 ? sqrt(pivot) : nan("");
-        __syncthreads(); // all have read the pivot
+        __syncthreads(); // all threads have read the pivot
         if (t < T && j >= k && j < n) a[k][j] = j == k ? d : a[k][j] / d;
         __syncthreads();
         for (int i = k + 1 + t / T; i < n; i += FACTORS / T)
@@ -31,7 +31,7 @@ __global__ void factor(int n, double *A, size_t lda) {
         if (j >= i && j < n) A[i * lda + j] = a[i][j];
 }
 
-// A thread has one column of X in registers; rows beyond n are those of the identity.
+// A thread has one column of X in registers; rows beyond n are rows of the identity.
 __global__ void solve(int n, const double *U, size_t ldu, size_t m, double *X, size_t ldx) {
     __shared__ double u[T][T];
     for (int k = threadIdx.x; k < T * T; k += COLUMNS) {

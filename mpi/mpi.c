@@ -1,10 +1,10 @@
 /*
- * The communicator of an MPI. MPI counts in int: everything goes in pieces. All calls are made by one thread
- * (MPI_THREAD_FUNNELED). A failure of MPI's own ends all ranks, which is MPI's default.
+ * The communicator of an MPI. MPI counts in int, so the code sends everything in pieces. One thread makes all
+ * calls (MPI_THREAD_FUNNELED). A failure inside MPI ends all ranks, which is MPI's default.
  *
- * Large broadcasts go through memory that the ranks of a machine share: one writes, the others copy it out,
- * and between machines one rank of each passes it on. So do large gathers on one machine, to which all write
- * at once. MPI's own would copy from rank to rank.
+ * Large broadcasts go through memory that the ranks of a machine share: one rank writes, the others copy, and
+ * one rank of each machine passes the data on to the next machine. Large gathers on one machine use it, too:
+ * all ranks write to it at once. MPI's own functions would copy from rank to rank.
  */
 #include "team/plugin.h"
 
@@ -15,14 +15,14 @@
 
 enum { PIECE = 1 << 28, WINDOW = 1 << 22, LARGE = 1 << 18 };
 
-/* Of this machine: its ranks, and two pieces of memory that they share, or NULL */
+/* For this machine: its ranks, and two pieces of memory that they share, or NULL */
 static struct {
     MPI_Comm local;
     MPI_Win window;
     char *shared;
-    /* pieces so far: which half is next */
+    /* number of pieces so far, which tells the half to use next */
     size_t pieces;
-    /* of several machines, the first ranks of each; per rank of all: its machine's index among them */
+    /* for several machines: the first rank of each; for each rank, the index of its machine among them */
     int machines;
     MPI_Comm first;
     int *machine;
@@ -33,7 +33,7 @@ static int started_here;
 
 static size_t piece(size_t left) { return left < PIECE ? left : PIECE; }
 
-/* A piece lies in one half of the window while the copies of the one before it end. */
+/* A piece is in one half of the window while ranks still copy the piece before it from the other half. */
 static int broadcast_shared(int root, int rank, char *data, size_t bytes) {
     int failed = 0;
     for (size_t at = 0; at < bytes && !failed; at += WINDOW) {
@@ -66,13 +66,13 @@ static int broadcast(void *context, int root, void *data, size_t bytes) {
     return 0;
 }
 
-/* Of `bytes`, those of the piece at `at` */
+/* The number of bytes of the piece at `at` */
 static size_t piece_at(size_t at, size_t bytes, size_t most) {
     const size_t left = at < bytes ? bytes - at : 0;
     return left < most ? left : most;
 }
 
-/* Of one machine: a piece of every rank's at a time, each in its part of one half of the window */
+/* On one machine: a piece of every rank at a time, each in its part of one half of the window */
 static int gather_shared(int rank, int ranks, const char *mine, char *all, const size_t *bytes) {
     const size_t part = WINDOW / (size_t)ranks;
     size_t longest = 0, n;
@@ -91,7 +91,7 @@ static int gather_shared(int rank, int ranks, const char *mine, char *all, const
     return failed != 0;
 }
 
-/* Small ones at once; large ones through shared memory, or a rank at a time, each into its place. */
+/* Small data at once; large data through shared memory, or one rank at a time, each into its place. */
 static int gather(void *context, const void *mine, void *all, const size_t *bytes) {
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -159,7 +159,7 @@ static void give_up(void *context, int status) {
     MPI_Abort(MPI_COMM_WORLD, status);
 }
 
-/* Finds the ranks of this machine and, where there are several, the memory that they share. */
+/* Finds the ranks of this machine and, if there are several, the memory that they share. */
 static void find_machine(kspec_comm *comm) {
     MPI_Aint bytes;
     int unit, mine = 0;

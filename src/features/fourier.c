@@ -10,9 +10,9 @@
 static const double TURN = 6.283185307179586;
 
 /*
- * Rows w_1 ... w_count <= p of p normals each: their directions become those of Gram and Schmidt, twice, for
- * rounding; their lengths stay. Each direction is uniform, and independent of the lengths, so that each row
- * is normal as before; and it depends on the rows before it alone.
+ * Rows w_1 ... w_count <= p of p normals each. Gram-Schmidt, applied twice because of rounding, makes their
+ * directions orthogonal; their lengths stay. Each direction is uniform and independent of the lengths, so
+ * that each row is still normal; and each direction depends only on the rows before it.
  */
 static void make_orthogonal(double *W, size_t count, size_t p) {
     for (size_t j = 0; j < count; j++) {
@@ -29,15 +29,16 @@ static void make_orthogonal(double *W, size_t count, size_t p) {
     }
 }
 
-/* Each frequency twice, a quarter of a turn apart: a cosine and a sine, whose squares add up to 1 */
+/* Repeats each frequency a quarter of a turn apart: a cosine and a sine, whose squares sum to 1 */
 static void make_pairs(ks_fourier *f) {
     for (size_t j = f->q; j-- > 1;) memmove(f->W + j * f->p, f->W + j / 2 * f->p, f->p * sizeof *f->W);
     for (size_t j = 1; j < f->q; j += 2) f->b[j] = f->b[j - 1] + (f->b[j - 1] < 0.75 ? 0.25 : -0.75);
 }
 
 /*
- * G ~ Gamma(nu), feature j of a draw: Marsaglia and Tsang's method, which takes a try in 95% of cases and for
- * nu < 1 is that of nu + 1 times u^(1/nu). Feature j has the numbers SPAN j ... of the stream.
+ * G ~ Gamma(nu), feature j of a draw, by Marsaglia and Tsang's method, which needs one try in 95% of cases.
+ * For nu < 1 it takes the variable for nu + 1 times u^(1/nu). Feature j uses the numbers SPAN j ... of the
+ * stream.
  */
 static double gamma_variate(double nu, size_t j, uint64_t seed, uint64_t stream) {
     enum { TRIES = 32, SPAN = 2 * TRIES + 4 };
@@ -87,7 +88,7 @@ kspec_status ks_fourier_draw(ks_fourier *f, const ks_kernel *kernel, size_t p, s
         ks_student_scale(f->W, kernel->nu, p, 0, different, seed, ks_stream(KS_STREAM_SCALES, draw));
     if (paired) make_pairs(f);
     for (size_t k = 0; k < count; k++) {
-        double w = f->W[k], u = w - 0.5; /* distribution functions, inverted */
+        double w = f->W[k], u = w - 0.5; /* the inverses of the distribution functions */
         if (kind == KSPEC_KERNEL_LAPLACE) w = tan(TURN / 2 * u);
         if (kind == KSPEC_KERNEL_CAUCHY) w = copysign(log1p(-2 * fabs(u)), u);
         f->W[k] = w / TURN;
@@ -109,10 +110,10 @@ void ks_fourier_rows(const ks_fourier *f, int stages, const double *x, size_t ro
 }
 
 /*
- * How many rows of a product of n columns to compute for `rows` of them, so that each has the bits that it
- * has in a whole tile. OpenBLAS rounds differently at the edge of its blocks, which are up to 16 rows high,
+ * The number of rows of a product of n columns to compute so that each of the first `rows` has the same bits
+ * as in a whole tile. OpenBLAS rounds differently at the edge of its blocks, which are up to 16 rows high,
  * and in its routines for small matrices (SkylakeX: up to 1200 entries). tests/unit/test_norm_features.c
- * tries six cores.
+ * tests six cores.
  */
 enum { HIGH = 16, ENTRIES = 4096 };
 static size_t padded(size_t rows, size_t n) {

@@ -13,32 +13,32 @@ typedef struct {
     double *b; /* q: phases, uniform on (0,1) */
 } ks_fourier;
 
-/* Draws them by (seed, draw); feature j does not depend on q. */
+/* Draws the features by (seed, draw); feature j does not depend on q. */
 kspec_status ks_fourier_draw(ks_fourier *f, const ks_kernel *kernel, size_t p, size_t q, uint64_t seed,
                              uint64_t draw, ks_arena *arena, kspec_error *err);
 
 /*
- * Rows first ... of normals, p each: w sqrt(2 nu/chi^2), with one chi^2 = 2G of 2 nu degrees of freedom for
- * each row. Of heavy tails, phases of 1e12 turns are as random as those beyond.
+ * Rows first, first + 1, ... of normals, p each: w sqrt(2 nu/chi^2), with one chi^2 = 2G of 2 nu degrees of
+ * freedom for each row. For heavy tails we cut phases off at 1e12 turns, where they are already random.
  */
 void ks_student_scale(double *W, double nu, size_t p, size_t first, size_t count, uint64_t seed,
                       uint64_t stream);
 
 /*
- * Z[i,j] = scale cos(w_j.x_i + b_j) for `rows` dense rows x_i, Z dense. In tiles that stay in the cache
- * between the product and the cosines. `stages`: both, or, for those who measure, the cosines of what is in Z
- * alone.
+ * Z[i,j] = scale cos(w_j.x_i + b_j) for `rows` dense rows x_i, Z dense. Works in tiles that stay in the cache
+ * between the product and the cosines. `stages`: both stages or, for measurements, only the cosines of the
+ * numbers in Z.
  */
 enum { KS_FOURIER_BOTH, KS_FOURIER_COSINE };
 void ks_fourier_rows(const ks_fourier *f, int stages, const double *x, size_t rows, double scale, double *Z);
 
-/* Of a tile: half a megabyte, which a second-level cache holds */
+/* The size of a tile: half a megabyte, which a second-level cache holds */
 enum { KS_FOURIER_ROWS = 128, KS_FOURIER_COLS = 512 };
 
 /*
  * The same for fewer rows than a tile has. BLAS rounds a product by its shape, so x is a whole tile with
- * zeros below its `rows`, and as many of those are computed as give each row the bits that it has among
- * others. `room` is scratch of ks_fourier_few_room() doubles.
+ * zeros below its `rows`, and the code computes as many rows as needed for each to have the bits that it has
+ * in a whole tile. `room` is scratch of ks_fourier_few_room() doubles.
  */
 void ks_fourier_few(const ks_fourier *f, const double *x, size_t rows, double scale, double *room, double *Z);
 size_t ks_fourier_few_room(const ks_fourier *f, size_t rows);

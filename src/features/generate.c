@@ -1,7 +1,7 @@
 /*
- * Matrices from processes whose kernel is known. Entries are made in absolute tiles of rows, each a pure
- * function of the seed: however the caller bands the rows, and on however many threads, the same bits come
- * out.
+ * Generates matrices from processes whose kernel is known. The entries of an absolute tile of rows are a pure
+ * function of the seed. So every division of the rows into bands, and every number of threads, gives the same
+ * bits.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -24,7 +24,7 @@ struct kspec_generator {
     const ks_simd *simd;
     ks_arena arena;
     ks_noise noise;
-    size_t tile;     /* rows made at a time */
+    size_t tile;     /* rows generated at a time */
     double *M;       /* dim x dim, of Sigma and Sigma_x: x.w = z^T M v, z and v standard normal; else NULL */
     double *W;       /* dim x Q: weights, scaled so that an entry is a function of x.w */
     double *b;       /* Q: phases (rff) */
@@ -106,7 +106,7 @@ static kspec_status check(size_t P, size_t Q, const kspec_generate_opts *o, kspe
     return KSPEC_OK;
 }
 
-/* ---- what all bands share ---- */
+/* ---- the data shared by all bands ---- */
 
 /* The inputs, scaled so that the kernel is exp(-|x-x'|^2 / 2): z_l sqrt(eta_l), or z^T M. */
 static kspec_status scaled_inputs(kspec_generator *g, double *X, double *sq, kspec_error *err) {
@@ -128,9 +128,9 @@ static kspec_status scaled_inputs(kspec_generator *g, double *X, double *sq, ksp
 }
 
 /*
- * The lower triangle of K_ij = exp(-|x_i - x_j|^2 / 2), then its Cholesky factor. When the kernel is smooth K
- * is singular to rounding, so a nugget is added to the diagonal: the smallest power of ten from 1e-14 on with
- * which the factorisation succeeds.
+ * The lower triangle of K_ij = exp(-|x_i - x_j|^2 / 2), then its Cholesky factor. If the kernel is smooth, K
+ * is singular up to rounding, so we add a nugget to the diagonal: the smallest power of ten from 1e-14 on
+ * with which the factorisation succeeds.
  */
 static kspec_status factor(kspec_generator *g, kspec_error *err) {
     size_t P = g->P, d = g->o.dim;
@@ -253,7 +253,7 @@ kspec_status kspec_generate_open(size_t rows, size_t cols, const kspec_generate_
         kspec_generate_close(g);
         return st;
     }
-    /* the caller's lists and matrices are borrowed for the call only */
+    /* the options' lists and matrices belong to the caller, who may free them after the call */
     g->o.eta = g->o.eigenvalues = NULL;
     g->o.Sigma = g->o.Sigma_x = NULL;
     *out = g;
@@ -274,7 +274,7 @@ typedef struct {
     double *out;
 } band;
 
-/* tile = L[rows, 0 ... last row] Z, with Z ~ N(0,1) made GAUSSIAN_TILE rows at a time */
+/* tile = L[rows, 0 ... last row] Z, with Z ~ N(0,1) generated GAUSSIAN_TILE rows at a time */
 static void gaussian_tile(const kspec_generator *g, size_t row, size_t rows, double *tile, double *Z) {
     size_t Q = g->Q, P = g->P, end = row + rows;
     for (size_t k = 0; k < end; k += GAUSSIAN_TILE) {
@@ -303,7 +303,7 @@ static kspec_status make_tile(void *ctx, size_t chunk, const ks_worker *worker) 
     size_t to = row + rows < b->first + b->count ? row + rows : b->first + b->count;
     double *out = b->out + (from - b->first) * Q;
     memcpy(out, tile + (from - row) * Q, (to - from) * Q * sizeof *out);
-    /* the tile is free now, and has room for two rows */
+    /* the tile is not in use any more, and has room for two rows */
     if (o->noise > 0) ks_noise_add(&g->noise, o->seed, b->trial, from, to - from, Q, out, tile);
     return KSPEC_OK;
 }

@@ -8,7 +8,7 @@
 
 enum { MEDIAN_ROWS = 2048 };
 
-/* In place: (x - min)/(max - min), or (x - mean)/sd. A constant column adds to no distance and becomes 0. */
+/* In place: (x - min)/(max - min), or (x - mean)/sd. A constant column becomes 0 and adds to no distance. */
 static void scale_column(ks_inputs *in, size_t l, kspec_scaling scaling) {
     size_t n = in->n, p = in->p;
     double *x = in->x + l, low = x[0], high = x[0], mean = 0, square = 0;
@@ -17,7 +17,7 @@ static void scale_column(ks_inputs *in, size_t l, kspec_scaling scaling) {
         high = fmax(high, x[i * p]);
     }
     in->constant_columns += low == high;
-    for (size_t i = 0; i < n; i++) { /* by halves, whose differences do not overflow */
+    for (size_t i = 0; i < n; i++) { /* halve first, so that differences do not overflow */
         x[i * p] = low == high ? 0 : (x[i * p] / 2 - low / 2) / (high / 2 - low / 2);
         mean += x[i * p] / (double)n;
     }
@@ -26,7 +26,7 @@ static void scale_column(ks_inputs *in, size_t l, kspec_scaling scaling) {
     for (size_t i = 0; i < n; i++) x[i * p] = (x[i * p] - mean) / sqrt(square);
 }
 
-/* x over its length, in units of the largest entry so that no square over- or underflows; 0 stays 0 */
+/* Divides x by its length, in units of the largest entry so that no square over- or underflows; 0 stays 0 */
 static void scale_to_unit(double *x, size_t count, size_t stride) {
     double largest = 0, square = 0;
     for (size_t k = 0; k < count; k++) largest = fmax(largest, fabs(x[k * stride]));
@@ -83,7 +83,7 @@ kspec_status ks_inputs_divide(ks_inputs *in, double sigma, int features, kspec_e
     return ks_rows_divide(in->x, 0, in->n, in->p, sigma, features, err);
 }
 
-/* The k-th smallest of n numbers, which are reordered (Hoare's selection, the middle as pivot) */
+/* The k-th smallest of n numbers, by Hoare's selection with the middle as pivot, which reorders them */
 static double select_kth(double *x, size_t n, size_t k) {
     size_t from = 0, to = n - 1;
     while (from < to) {
@@ -106,7 +106,7 @@ static double select_kth(double *x, size_t n, size_t k) {
 }
 
 /*
- * Of an even number, the mean of the middle two: the selection leaves all smaller ones before the upper one.
+ * For an even count, the mean of the middle two: selection leaves all smaller numbers before the upper one.
  */
 static double median_of(double *x, size_t count) {
     double upper = select_kth(x, count, count / 2), lower = x[0];
@@ -137,7 +137,7 @@ kspec_status ks_inputs_median(const ks_inputs *in, kspec_kernel kernel, uint64_t
         return st;
     }
     ks_sample_rows(in->n, r, 0, seed, ks_stream(KS_STREAM_MEDIAN, 0), rows);
-    double largest = 0; /* in units of a power of two near it, no square over- or underflows */
+    double largest = 0; /* in units of a power of two near it, so that no square over- or underflows */
     for (size_t l = 0; l < in->n * p; l++) largest = fmax(largest, fabs(in->x[l]));
     const int exponent = largest > 0 && isfinite(largest) ? (int)fmax(-1000, ilogb(largest)) : 0;
     for (size_t i = 0; i < r; i++)

@@ -1,4 +1,4 @@
-/* The rows of a data table, ready for a kernel: dense, scaled by column, centred, in units of sigma. */
+/* Prepares the rows of a data table for a kernel: dense, scaled by column, centred, in units of sigma. */
 #pragma once
 
 #include "base/memory.h"
@@ -14,16 +14,20 @@ typedef struct {
 kspec_status ks_inputs_copy(const kspec_matrix *x, kspec_scaling scaling, ks_inputs *in, ks_arena *arena,
                             kspec_error *err);
 
-/* Subtracts each column's mean: no distance changes, and inner products lose less to a common offset. */
+/*
+ * Subtracts each column's mean: distances do not change, and a common offset costs inner products fewer
+ * digits.
+ */
 void ks_inputs_center(ks_inputs *in);
 
-/* The largest entry of which random features are made, in units of sigma: see ks_rows_divide(). */
+/* The largest entry allowed for random features, in units of sigma: see ks_rows_divide(). */
 #define KS_LARGEST_PHASE 1e12
 
 /*
- * Divides `count` dense rows by sigma; `first` is the number of the first one, for the message. KSPEC_E_ARG
- * where an entry is beyond 1e150 sigma, whose square would overflow, or, for random features, 1e12 sigma:
- * their phases w.x are rounded to 1e-16 of themselves, and past 1e16 turns all cosines would be 1.
+ * Divides `count` dense rows by sigma; `first` is the number of the first row, for the message. KSPEC_E_ARG
+ * if an entry exceeds 1e150 sigma, because its square would overflow. For random features the limit is 1e12
+ * sigma: their phases w.x have a relative rounding error of 1e-16, and past 1e16 turns all cosines would be
+ * 1.
  */
 kspec_status ks_rows_divide(double *x, size_t first, size_t count, size_t p, double sigma, int features,
                             kspec_error *err);
@@ -32,7 +36,7 @@ kspec_status ks_rows_divide(double *x, size_t first, size_t count, size_t p, dou
 kspec_status ks_inputs_divide(ks_inputs *in, double sigma, int features, kspec_error *err);
 
 /*
- * The median distance of two rows (L1 for the Laplace kernel), over all pairs of at most 2048 rows, which the
+ * The median distance of two rows (L1 for the Laplace kernel), over all pairs of at most 2048 rows that the
  * seed draws.
  */
 kspec_status ks_inputs_median(const ks_inputs *in, kspec_kernel kernel, uint64_t seed, double *median,

@@ -1,20 +1,23 @@
-/* What options say about a kernel: which one, and its bandwidth. */
+/* Reads from the options which kernel to use, and its bandwidth. */
 #pragma once
 
 #include "features/inputs.h"
 
-/* A kernel, and how its frequencies are drawn */
+/* A kernel, and the way to draw its frequencies */
 typedef struct {
     kspec_kernel kind;
-    double nu; /* of MATERN */
+    double nu; /* the smoothness of MATERN */
     kspec_frequencies frequencies;
-    int paired; /* 1: of independent frequencies each has a cosine and a sine, which follow each other */
+    int paired; /* 1: each independent frequency has a cosine and a sine, one after the other */
 } ks_kernel;
 
-/* KSPEC_E_ARG, "unknown kernel 7", unless it is one; fills in the default of nu. */
+/* KSPEC_E_ARG, "unknown kernel 7", for an unknown kernel; sets the default of nu. */
 kspec_status ks_kernel_check(ks_kernel *kernel, kspec_error *err);
 
-/* At most one of the three is given: sigma or gamma above 0, or median = 1. None: sigma = 1. */
+/*
+ * Checks that the options give at most one of the three: sigma or gamma above 0, or median = 1. None: sigma =
+ * 1.
+ */
 typedef struct {
     double sigma, gamma;
     int median;
@@ -22,7 +25,7 @@ typedef struct {
 
 kspec_status ks_bandwidth_check(const ks_bandwidth *b, kspec_error *err);
 
-/* The sigma that is asked for, once checked; for the median distance, that of the rows. */
+/* The requested sigma, after the check; for the median distance, it is computed from the rows. */
 kspec_status ks_bandwidth_sigma(const ks_bandwidth *b, kspec_kernel kernel, const ks_inputs *rows,
                                 uint64_t seed, double *sigma, kspec_error *err);
 

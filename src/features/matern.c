@@ -5,7 +5,7 @@
 #include <math.h>
 
 ks_matern ks_matern_of(double nu) {
-    /* by Stirling's series where the logarithms would cancel */
+    /* Stirling's series, where the logarithms would cancel */
     const double t = 1 / nu;
     const double series = t / 12 - t * t * t / 360 + t * t * t * t * t / 1260;
     const double log_scale =
@@ -13,13 +13,13 @@ ks_matern ks_matern_of(double nu) {
     return (ks_matern){nu, exp(log_scale)};
 }
 
-/* log of the integrand at u = nu e^s, with the scale left out */
+/* log of the integrand at u = nu e^s, without the scale */
 static double exponent(const ks_matern *m, double half, double s) {
     return m->nu * (s - expm1(s)) - half * exp(-s);
 }
 
 /*
- * Frequencies are normal of a random scale, so the kernel is a mixture of Gaussian ones: with u =
+ * Frequencies are normal with a random scale, so the kernel is a mixture of Gaussian kernels: with u =
  * chi^2_{2 nu}/2
  *
  *     k = 1/Gamma(nu) int u^(nu-1) e^-u exp(-nu square/(2u)) du.

@@ -12,14 +12,14 @@
 /* The law of v = sqrt(u/(u+nu)), by points: u = nu e^t has the density exp(nu (t - e^t)) in t */
 typedef struct {
     size_t points;
-    double *v, *root; /* and the square roots of the weights, which add up to 1 */
+    double *v, *root; /* the square roots of the weights, whose sum is 1 */
 } law;
 
 static double log_density(double nu, double t) { return nu * (t - expm1(t)); }
 
 /*
- * The trapezoidal rule in t, which converges exponentially. Below t = LEFT frequencies are so high that
- * kernels are I whatever they are: that mass, e^(nu t)/nu, stands in the first point.
+ * The trapezoidal rule in t, which converges exponentially. Below t = LEFT frequencies are so high that every
+ * kernel is I: the first point has this mass, e^(nu t)/nu.
  */
 static kspec_status make_law(double nu, ks_arena *a, law *out, kspec_error *err) {
     const double LEFT = -28, h = fmin(0.05, 0.2 / sqrt(nu));
@@ -40,7 +40,10 @@ static kspec_status make_law(double nu, ks_arena *a, law *out, kspec_error *err)
     return KSPEC_OK;
 }
 
-/* Lanczos: eigenvalues of the tridiagonal matrix are the nodes, its eigenvectors begin with weights' roots */
+/*
+ * Lanczos: the eigenvalues of the tridiagonal matrix are the nodes, the first entries of its eigenvectors the
+ * weights' roots
+ */
 kspec_status ks_matern_rule(double nu, size_t count, double *square, double *weight, kspec_error *err) {
     ks_arena scratch = {0};
     law l;

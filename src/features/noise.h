@@ -3,12 +3,12 @@
 
 #include "kspec/generate.h"
 
-/* Standard deviations of the three parts: own of each entry, common to a row, common to a column. */
+/* Standard deviations of three parts: one for each entry, one common to a row, one common to a column. */
 typedef struct {
     double own, row, col;
 } ks_noise;
 
-/* S (sqrt(1-rho) e + sqrt(rho) r), or the like: the variance of an entry is S^2 in every case. */
+/* S (sqrt(1-rho) e + sqrt(rho) r), or similar: the variance of an entry is S^2 in every case. */
 ks_noise ks_noise_of(double S, kspec_noise correlation, double rho);
 
 /* Adds trial t's noise to rows first ... first+count-1 (out: count x cols); scratch has room for 2 cols. */

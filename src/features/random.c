@@ -17,12 +17,12 @@ static philox4x64_ctr_t block(uint64_t seed, uint64_t stream, uint64_t c) {
 
 static double unit(uint64_t x) { return ((double)(x >> 12) + 0.5) * 0x1p-52; }
 
-enum { BATCH = 512 }; /* numbers made at a time: a multiple of 4 blocks, small enough for the L1 cache */
+enum { BATCH = 512 }; /* numbers drawn at a time: a multiple of 4 blocks, small enough for the L1 cache */
 
-/* Numbers 4c ... 4c+BATCH-1, then the part asked for is copied out. */
+/* Draws the numbers 4c ... 4c+BATCH-1, then copies the requested ones. */
 static void fill(uint64_t seed, uint64_t stream, uint64_t first, size_t count, double *out, int normal) {
     const ks_simd *k;
-    ks_simd_choose(&k, NULL); /* a bad KSPEC_ISA falls back to generic, whose bits are the same */
+    ks_simd_choose(&k, NULL); /* with a bad KSPEC_ISA use generic, which gives the same bits */
     double u[BATCH / 2], v[BATCH / 2], batch[BATCH];
     while (count) {
         size_t skip = first % 4;
@@ -49,7 +49,7 @@ void kspec_random_normal(uint64_t seed, uint64_t stream, uint64_t first, size_t 
     fill(seed, stream, first, count, out, 1);
 }
 
-/* A word below bound, unbiased: words at or above the largest multiple of bound are drawn again. */
+/* A word below bound, unbiased: draws again if a word is at or above the largest multiple of bound. */
 void ks_random_permutation(uint64_t seed, uint64_t stream, size_t count, size_t *out) {
     uint64_t next = 0;
     philox4x64_ctr_t r = {{0}};

@@ -1,6 +1,6 @@
 /*
- * CBLAS and LAPACKE, whichever library provides them, and the few calls that differ between libraries.
- * OpenBLAS is what kspec is made for; any BLAS with these two interfaces works (cmake/blas.cmake finds one).
+ * CBLAS and LAPACKE from any library, and the few calls that differ between libraries. kspec is optimised for
+ * OpenBLAS; every BLAS with these two interfaces works (cmake/blas.cmake finds one).
  */
 #pragma once
 
@@ -39,7 +39,9 @@
 #define openblas_set_num_threads   KS_BLAS_NAME(BLAS_SYMBOL_PREFIX, openblas_set_num_threads)
 #endif
 
-/* What OpenBLAS says of its build, "OpenBLAS 0.3.21 DYNAMIC_ARCH … MAX_THREADS=64"; "" for another BLAS. */
+/*
+ * OpenBLAS's description of its build, "OpenBLAS 0.3.21 DYNAMIC_ARCH … MAX_THREADS=64"; "" for another BLAS.
+ */
 const char *ks_blas_config(void);
 
 /* The processor for which OpenBLAS chose its routines, such as "SkylakeX"; "" for another BLAS. */

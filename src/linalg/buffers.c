@@ -1,12 +1,13 @@
 /*
- * OpenBLAS's work buffers.
+ * Makes sure that OpenBLAS has enough work buffers.
  *
- * Each thread inside a BLAS call has a buffer of 128 MB, which OpenBLAS maps when it first needs one more and
- * keeps for good. Where it cannot be mapped, blas_memory_alloc() tries again for ever. So a buffer is mapped
- * here, after a look at whether it can be, for every thread of a computation, and no more calls run at once
- * than there are buffers: too few only make threads wait for each other, and none at all is a refusal.
+ * Each thread inside a BLAS call has a buffer of 128 MB, which OpenBLAS maps when it first needs one more,
+ * and never releases. If the mapping fails, blas_memory_alloc() tries again for ever. So this file first
+ * checks whether a buffer can be mapped, and maps one for every thread of a computation. It admits no more
+ * simultaneous calls than there are buffers: with too few buffers threads wait for each other, and with none
+ * the computation fails.
  *
- * OpenBLAS hands out the first buffer that is free, under a lock: n calls at once use the first n.
+ * OpenBLAS hands out the first free buffer, under a lock: n calls at once use the first n.
  */
 #define _GNU_SOURCE
 #include "base/error.h"
@@ -22,18 +23,18 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Exported by OpenBLAS as distributions build it, named by no header. */
+/* OpenBLAS exports it in the builds of distributions, but no header declares it. */
 __attribute__((weak)) void *blas_memory_alloc(int);
 __attribute__((weak)) void blas_memory_free(void *);
 
 enum { MOST = 1024 };
-/* BUFFER_SIZE of OpenBLAS 0.3 for x86_64, and what other threads may map in between */
+/* BUFFER_SIZE of OpenBLAS 0.3 for x86_64, and a reserve for mappings by other threads at the same time */
 static const size_t buffer = (size_t)128 << 20, aside = (size_t)4 << 20;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* under the lock: computations at work, OpenBLAS's setting before the first of them */
+/* under the lock: the number of running computations, and OpenBLAS's setting before the first of them */
 static int inside, threads_before;
-/* buffers that are mapped, and the right to use one of them */
+/* the mapped buffers, and the right to use one of them */
 static atomic_int mapped;
 static sem_t permits;
 
@@ -55,7 +56,7 @@ static void take_permit(void) {
     } /* a signal may interrupt it */
 }
 
-/* Maps up to `wanted` buffers, while no call is running; under the lock. */
+/* Maps up to `wanted` buffers. The caller holds the lock, and no call is running. */
 static void map_buffers(int wanted) {
     int have = atomic_load(&mapped), n = 0, most = most_buffers();
     void *held[MOST];
@@ -79,7 +80,7 @@ kspec_status ks_blas_enter(int threads, kspec_error *err) {
         threads_before = ks_blas_threads();
         if (threads_before != 1) ks_blas_set_threads(1);
     }
-    map_buffers(threads + inside); /* one for each computation that is at work already, or they would wait */
+    map_buffers(threads + inside); /* one for each running computation, or they would wait */
     int none = atomic_load(&mapped) == 0;
     if (!none)
         inside++;
@@ -100,7 +101,7 @@ void ks_blas_exit(void) {
 
 kspec_status ks_lapack_reserve(kspec_error *err) {
     const size_t bytes = (size_t)1 << 20;
-    void *p = malloc(bytes); /* not ks_alloc(): OpenBLAS takes its memory there */
+    void *p = malloc(bytes); /* not ks_alloc(): OpenBLAS itself uses malloc */
     free(p);
     return p ? KSPEC_OK : ks_nomem(err, "LAPACK", bytes);
 }

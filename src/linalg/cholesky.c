@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-/* A team shares out the square of a matrix of this size; a smaller one takes less than a message. */
+/*
+ * A team divides the square of a matrix of at least this size; a smaller one takes less time than a message.
+ */
 enum { SHARED_FROM = 384 };
 
 size_t ks_tile(size_t n) { return n < 1024 ? 128 : 256; }
@@ -18,7 +20,7 @@ void ks_lower(size_t number, size_t *row, size_t *col) {
 }
 
 typedef struct {
-    size_t n, tile, tiles; /* tiles: in a row */
+    size_t n, tile, tiles; /* tiles: number in a row */
     double *A, *W;
     /* the first row that is not positive definite, from 1; 0: none */
     size_t bad;
@@ -78,11 +80,13 @@ static kspec_status factor_step(void *ctx, size_t step, size_t chunk, const ks_w
     }
     ks_lower(chunk, &i, &l);
     update(j, k, first + i, first + l);
-    if (chunk == 0) factor(j, first); /* the next on the diagonal, while others are at the rest */
+    if (chunk == 0) factor(j, first); /* the next diagonal tile, while other threads compute the rest */
     return KSPEC_OK;
 }
 
-/* Right-looking: all tiles to the right of a column are updated after it, so many threads have work. */
+/*
+ * Right-looking: after each column the code updates all tiles to its right, so that many threads have work.
+ */
 kspec_status ks_potrf_tiled(const ks_run *run, size_t n, double *A, size_t *bad, kspec_error *err) {
     job j = job_of(n, A, NULL);
     if (n) factor(&j, 0);
@@ -95,7 +99,10 @@ kspec_status ks_potrf_tiled(const ks_run *run, size_t n, double *A, size_t *bad,
 
 /* ---- the inverse ---- */
 
-/* W_kl, l <= k, which is less the products of L_k0 ... L_k,k-1 with the rows above, becomes L_kk^-1 of it */
+/*
+ * W_kl, l <= k, already reduced by the products of L_k0 ... L_k,k-1 with the rows above, is multiplied by
+ * L_kk^-1
+ */
 static void substitute(const job *j, size_t k, size_t l) {
     ks_trsm(extent(j, k), extent(j, l), at(j, j->A, k, k), j->n, at(j, j->W, k, l), j->n);
 }
@@ -110,13 +117,16 @@ static void begin(const job *j, size_t k) {
     substitute(j, k, k);
 }
 
-/* W_il -= L_ik W_kl, for one tile i > k >= l; the first time, where l = k, it is set */
+/* W_il -= L_ik W_kl, for one tile i > k >= l; the first time, l = k, it is set instead */
 static void subtract(const job *j, size_t k, size_t i, size_t l) {
     ks_gemm(0, 0, extent(j, i), extent(j, l), j->tile, -1, at(j, j->A, i, k), j->n, at(j, j->W, k, l), j->n,
             l < k, at(j, j->W, i, l), j->n);
 }
 
-/* Step k, where the rows of tiles of W = L^-1 down to k are done: all below, of which k + 1 is done then */
+/*
+ * Step k, with the rows of tiles of W = L^-1 down to k complete: updates all rows below, and completes row k
+ * + 1
+ */
 static size_t invert_chunks(void *ctx, size_t k) {
     const job *j = ctx;
     return 1 + (j->tiles - k - 1) * (k + 1);
@@ -168,8 +178,8 @@ static kspec_status mirror_strip(void *ctx, size_t i, const ks_worker *worker) {
 }
 
 /*
- * In a team every rank has all of W, whose columns do not lie together, and its rows of tiles of the square
- * are handed round.
+ * In a team every rank computes all of W, whose columns are not contiguous; the ranks exchange their rows of
+ * tiles of the square.
  */
 static kspec_status square_shared(const ks_run *run, job *j, kspec_error *err) {
     const ks_share rows = {j->A, j->n * sizeof *j->A, j->n, j->tile};

@@ -9,22 +9,22 @@
 /* The side of a tile of an n x n matrix: large enough for BLAS, small enough to give several threads work. */
 size_t ks_tile(size_t n);
 
-/* The row and column of a tile of a lower triangle, which are numbered row by row */
+/* The row and column of a tile of a lower triangle, whose tiles are numbered row by row */
 void ks_lower(size_t number, size_t *row, size_t *col);
 
 /*
- * A (n x n, lower triangle read) becomes L with A = L L^T in its lower triangle; the upper one is
- * overwritten. *bad is 0, or k > 0 if the leading k x k block is not positive definite.
+ * Replaces A (n x n, lower triangle read) by L with A = L L^T in its lower triangle, and overwrites the upper
+ * one. *bad is 0, or k > 0 if the leading k x k block is not positive definite.
  */
 kspec_status ks_potrf_tiled(const ks_run *run, size_t n, double *A, size_t *bad, kspec_error *err);
 
-/* A, from ks_potrf_tiled(), becomes (L L^T)^-1, both triangles; work (n x n) is overwritten. */
+/* Replaces A, from ks_potrf_tiled(), by (L L^T)^-1, both triangles; overwrites work (n x n). */
 kspec_status ks_potri_tiled(const ks_run *run, size_t n, double *A, double *work, kspec_error *err);
 
-/* B (n x m) becomes (L L^T)^-1 B; of L (leading dimension ldl) the lower triangle is read. */
+/* Replaces B (n x m) by (L L^T)^-1 B; reads the lower triangle of L (leading dimension ldl). */
 void ks_potrs(size_t n, size_t m, const double *L, size_t ldl, double *B, size_t ldb);
 
-/* B (n x m) becomes L^-1 B; of L (n x n, leading dimension ldl) the lower triangle is read. */
+/* Replaces B (n x m) by L^-1 B; reads the lower triangle of L (n x n, leading dimension ldl). */
 void ks_trsm(size_t n, size_t m, const double *L, size_t ldl, double *B, size_t ldb);
 
 /* The lower triangle of C (n x n) = alpha A A^T, A n x k; or, if ta, of alpha A^T A, A k x n. */

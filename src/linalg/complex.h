@@ -3,7 +3,10 @@
 
 #include "kspec/base.h"
 
-/* Laid out as in C99 and Fortran: re, im. Products are written out, since C99's check for infinities. */
+/*
+ * Layout of C99 and Fortran: re, im. The code writes products out, because C99's product checks for
+ * infinities.
+ */
 typedef struct {
     double re, im;
 } ks_cplx;
@@ -17,8 +20,8 @@ static inline ks_cplx ks_conj(ks_cplx a) { return (ks_cplx){a.re, -a.im}; }
 static inline double ks_cabs2(ks_cplx a) { return a.re * a.re + a.im * a.im; }
 
 /*
- * A (N x p, column-major, N >= p, of full rank) becomes the conjugate transpose of its pseudo-inverse, Q R^-*
- * where A = QR (Householder). Rows of very different size should stand in decreasing order.
+ * Replaces A (N x p, column-major, N >= p, of full rank) by the conjugate transpose of its pseudo-inverse, Q
+ * R^-* with A = QR (Householder). Put rows of very different size in decreasing order.
  */
 kspec_status ks_pinv_conj(size_t N, size_t p, ks_cplx *A, kspec_error *err);
 

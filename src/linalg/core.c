@@ -7,10 +7,10 @@
 #include <strings.h>
 
 /*
- * The x86 cores of OpenBLAS 0.3 by the instruction set that their routines use; the first is our advice.
- * Every OpenBLAS with routines for AVX-512 knows the name SkylakeX. Debian 12's 0.3.21 knows neither
+ * The x86 cores of OpenBLAS 0.3, grouped by the instruction set of their routines; we recommend the first of
+ * a group. Every OpenBLAS with routines for AVX-512 knows the name SkylakeX. Debian 12's 0.3.21 knows neither
  * SapphireRapids nor, as a value of the variable, Cooperlake; DGEMM is as fast with SkylakeX. Excavator's
- * routines use 128 bits, but only an Excavator gets them, and it has nothing wider.
+ * routines use 128 bits, but only an Excavator processor gets them, and it has no wider ones.
  */
 static const char *const cores[KS_ISA_COUNT][24] = {
     [KS_ISA_GENERIC] = {"Generic",   "Katmai",       "Coppermine", "Northwood",  "Prescott", "Banias",
@@ -35,7 +35,7 @@ const char *ks_blas_core(ks_isa isa, const char *core, int set) {
 }
 
 const char *kspec_blas_advice(void) {
-    /* a library built for one core does not read the variable */
+    /* a library built for one core ignores the variable */
     if (!strstr(ks_blas_config(), "DYNAMIC_ARCH")) return NULL;
     return ks_blas_core(ks_isa_best(), ks_blas_core_name(), getenv("OPENBLAS_CORETYPE") != NULL);
 }

@@ -4,11 +4,11 @@
 #include "base/cpu.h"
 
 /*
- * The value that OPENBLAS_CORETYPE should have on a processor with `isa` where OpenBLAS runs its routines for
- * `core`, a name that openblas_get_corename() gives. NULL where they use all of `isa`, where the user has set
- * the variable (`set`), and where the name is unknown: a library newer than our list knows its processors.
+ * The recommended value of OPENBLAS_CORETYPE on a processor with `isa` if OpenBLAS runs its routines for
+ * `core`, a name from openblas_get_corename(). NULL if these use all of `isa`, if the user has set the
+ * variable (`set`), or if the name is unknown: a library newer than our list knows its processors.
  */
 const char *ks_blas_core(ks_isa isa, const char *core, int set);
 
-/* Is `core` one of those whose routines use `isa`? */
+/* Is `core` a core whose routines use `isa`? */
 int ks_blas_is_of(const char *core, ks_isa isa);

@@ -11,10 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Entries this far apart, in units of the variances, are unequal: far more than rounding does. */
+/*
+ * Entries that differ by more than this, in units of the variances, are unequal: rounding differs far less.
+ */
 static const double asymmetry = 1e-10;
 
-/* A becomes the symmetric part of S; fails unless S is dim x dim, finite and symmetric. */
+/* Sets A to the symmetric part of S; fails unless S is dim x dim, finite and symmetric. */
 static kspec_status take(const char *name, const kspec_matrix *S, size_t dim, double *A, kspec_error *err) {
     kspec_status st = ks_matrix_check(S, name, err);
     if (st) return st;
@@ -47,8 +49,8 @@ static kspec_status not_definite(const char *name, const char *what, size_t dim,
 }
 
 /*
- * L with S = L L^T in the lower triangle. Cholesky does not see the scale of rows and columns, so that a
- * pivot is judged beside its own diagonal entry: below 4 dim roundings of that it is rounding alone.
+ * L with S = L L^T in the lower triangle. Cholesky does not depend on the scale of rows and columns, so we
+ * compare a pivot with its diagonal entry: below 4 dim roundings of that entry it is rounding error.
  */
 static kspec_status factor_S(const kspec_matrix *S, size_t dim, double *L, double *w, kspec_error *err) {
     kspec_status st = take("Sigma", S, dim, L, err);
@@ -58,7 +60,7 @@ static kspec_status factor_S(const kspec_matrix *S, size_t dim, double *L, doubl
     for (size_t i = 0; i < dim && definite; i++)
         definite = L[i * dim + i] * L[i * dim + i] > 4 * (double)dim * DBL_EPSILON * w[i];
     if (definite) return KSPEC_OK;
-    take("Sigma", S, dim, L, err); /* for the message alone */
+    take("Sigma", S, dim, L, err); /* for the message */
     st = ks_syevd(0, dim, L, dim, w, err);
     return st ? st : not_definite("Sigma", "definite", dim, w, err);
 }

@@ -14,7 +14,7 @@ kspec_status ks_syevd(int vectors, size_t n, double *A, size_t lda, double *w, k
     char job = vectors ? 'V' : 'N';
     double size;
     lapack_int isize;
-    /* the row-major lower triangle is the column-major upper one, and columns of vectors are our rows */
+    /* the row-major lower triangle is the column-major upper one, and columns of vectors become our rows */
     LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', (int)n, A, (int)lda, w, &size, -1, &isize, -1);
     double *work = ks_alloc((size_t)size, sizeof *work);
     lapack_int *iwork = ks_alloc((size_t)isize, sizeof *iwork), info = -1;
@@ -34,8 +34,8 @@ kspec_status ks_syevd(int vectors, size_t n, double *A, size_t lda, double *w, k
 }
 
 /*
- * A to tridiagonal form, all its eigenvalues, the vectors of the last `top`, and those back. Returns LAPACK's
- * info.
+ * Reduces A to tridiagonal form, and computes all eigenvalues and the eigenvectors of the last `top`. Returns
+ * LAPACK's info.
  */
 static lapack_int solve_top(lapack_int n, double *A, lapack_int lda, double *w, lapack_int top, double *Z,
                             double *real, lapack_int *whole, double *work, lapack_int size) {
@@ -57,7 +57,7 @@ kspec_status ks_syev_top(size_t n, double *A, size_t lda, double *w, size_t top,
     if (n > 32000) return ks_fail(err, KSPEC_E_ARG, "an eigenproblem of order %zu exceeds 32000", n);
     if (n == 0 || top == 0 || top > n)
         return ks_fail(err, KSPEC_E_ARG, "%zu vectors of an eigenproblem of order %zu", top, n);
-    /* blocks of 32 are what LAPACK likes; dstemr needs 18 n */
+    /* LAPACK works best with blocks of 32; dstemr needs 18 n */
     size_t size = ks_size(n + top, 32), wholes = 2 * top + 10 * n;
     ks_arena arena = {0};
     double *real = ks_arena_zalloc(&arena, ks_size(5, n), sizeof *real);

@@ -4,14 +4,14 @@
 #include "kspec/base.h"
 
 /*
- * The eigenvalues of the symmetric A (n x n, row-major, lower triangle read), in increasing order, to w. A is
- * destroyed; where `vectors` is 1 its row i becomes the unit eigenvector of w[i].
+ * The eigenvalues of the symmetric A (n x n, row-major, lower triangle read), in increasing order, to w.
+ * Destroys A; if `vectors` is 1, row i of A becomes the unit eigenvector of w[i].
  */
 kspec_status ks_syevd(int vectors, size_t n, double *A, size_t lda, double *w, kspec_error *err);
 
 /*
- * The same without destroying more than A, and with the eigenvectors of the `top` largest alone: rows of Z
- * (top x n), in increasing order. Takes some tens of n doubles beside, where ks_syevd() takes 2n^2.
+ * The same, with the eigenvectors of the `top` largest eigenvalues only: rows of Z (top x n), in increasing
+ * order. Destroys A. Needs some tens of n doubles of additional memory, while ks_syevd() needs 2n^2.
  */
 kspec_status ks_syev_top(size_t n, double *A, size_t lda, double *w, size_t top, double *Z, kspec_error *err);
 

@@ -53,10 +53,10 @@ size_t ks_potrf(size_t n, double *A, size_t lda) {
 }
 
 /*
- * A chunk stays short enough to be cancelled between chunks: 256 * 1024 * 16384 multiply-adds take about
- * 0.1 s on one core.
+ * A chunk is short, so that the call can be cancelled between chunks: 256 * 1024 * 16384 multiply-adds take
+ * about 0.1 s on one core.
  */
-/* All tiles of a product, from k0 of the inner dimension on */
+/* All tiles of a product, for the piece of the inner dimension that begins at k0 */
 typedef struct {
     const ks_tiled *of;
     size_t k0;
@@ -68,7 +68,10 @@ static size_t tiles_across(const ks_tiled *g) {
     return g->symmetric ? strips(g->n) : (g->n + KS_STRIP_COLS - 1) / KS_STRIP_COLS;
 }
 
-/* Where a tile is: rows i, columns j. Of a symmetric product those on and above the diagonal count. */
+/*
+ * The position of a tile: rows i, columns j. A symmetric product has the tiles on and above the diagonal
+ * only.
+ */
 static void place_of(const ks_tiled *g, size_t tile, size_t *bi, size_t *bj) {
     size_t across = tiles_across(g);
     *bi = g->symmetric ? 0 : tile / across, *bj = g->symmetric ? tile : tile % across;
@@ -103,7 +106,7 @@ void ks_tiled_make(const ks_tiled *g, size_t tile) {
     for (size_t k0 = 0; k0 < g->k; k0 += KS_DEPTH) multiply(g, k0, bi, bj);
 }
 
-/* The chunk that makes a tile's last piece mirrors it. */
+/* The chunk with a tile's last piece also mirrors the tile. */
 static kspec_status one_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const piece *x = ctx;
@@ -127,7 +130,7 @@ static kspec_status check_strides(size_t lda, size_t ldb, size_t ldc, kspec_erro
 
 /* ---- teams ---- */
 
-/* A row of tiles, of a symmetric product from the diagonal on */
+/* A row of tiles; for a symmetric product, from the diagonal on */
 static kspec_status one_strip(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const ks_tiled *g = ctx;
@@ -143,12 +146,12 @@ static kspec_status mirror_strip(void *ctx, size_t chunk, const ks_worker *worke
     return KSPEC_OK;
 }
 
-/* Is it shared out? A product that takes less than a message is made by every rank. */
+/* Does the team divide it? Every rank computes a product that takes less time than a message. */
 static int is_shared(const ks_run *run, const ks_tiled *g) {
     return run->team && g->ldc == g->n && (double)g->m * (double)g->n * (double)g->k > 1e8;
 }
 
-/* The team mirrors a symmetric product when it has all of it. */
+/* The team mirrors a symmetric product after the ranks have exchanged it. */
 static kspec_status share(const ks_run *run, ks_tiled *g, kspec_error *err) {
     const ks_share rows = {g->C, g->n * sizeof *g->C, g->m, KS_STRIP};
     const ks_run made = ks_run_part(run, 0, 0.95), mirrored = ks_run_part(run, 0.95, 1);

@@ -1,34 +1,34 @@
 /*
- * BLAS and LAPACK, which only this folder names. Row-major throughout; each call is single-threaded and may
- * be made from several threads at once. The _tiled functions cut their result into fixed tiles and run those
- * on the threads of `run`: the same bits at any thread count.
+ * Wraps BLAS and LAPACK, which only this folder calls. Row-major throughout; each call is single-threaded and
+ * may run in several threads at once. The _tiled functions cut their result into fixed tiles and run those on
+ * the threads of `run`: the same bits at any thread count.
  */
 #pragma once
 
 #include "base/parallel.h"
 
 /*
- * Tiles of a product are KS_STRIP rows high; the inner dimension is cut into pieces of KS_DEPTH. Where rows
- * are shared out among processes, these are strips of KS_STRIP rows (device/strips.h): then every process
- * makes the very calls that one would make, with the same bits.
+ * Tiles of a product are KS_STRIP rows high; the inner dimension is cut into pieces of KS_DEPTH. Processes
+ * divide rows in strips of KS_STRIP rows (device/strips.h), so that every process makes the same calls as a
+ * single one, with the same bits.
  */
 enum { KS_STRIP = 256, KS_STRIP_COLS = 1024, KS_DEPTH = 16384 };
 
 /*
- * Call around a computation: sets the process's OpenBLAS to one thread, and back at the last exit. Nests.
- * Makes sure of OpenBLAS's buffers for up to `threads` calls at once: where there are fewer, calls wait for
- * each other; where there is not one, it fails with KSPEC_E_NOMEM, and there is nothing to leave.
+ * Call it before a computation: it sets the process's OpenBLAS to one thread; the last exit restores the
+ * setting. Nests. It provides OpenBLAS's buffers for up to `threads` calls at once: with fewer buffers, calls
+ * wait for each other. Without any, it fails with KSPEC_E_NOMEM, and no exit is needed.
  */
 kspec_status ks_blas_enter(int threads, kspec_error *err) __attribute__((warn_unused_result));
 void ks_blas_exit(void);
 
-/* Around each call of BLAS and LAPACK that takes a buffer; does not nest. */
+/* Call these around each call of BLAS and LAPACK that uses a buffer; they do not nest. */
 void ks_blas_begin(void);
 void ks_blas_end(void);
 
 /*
- * LAPACK's own products may take memory in OpenBLAS, which does not look whether it got it (small.c). Fails
- * with KSPEC_E_NOMEM where even a megabyte is not free; call it before LAPACK.
+ * LAPACK's own products may allocate memory in OpenBLAS, which does not check the result (small.c). Fails
+ * with KSPEC_E_NOMEM if not even a megabyte is free; call it before LAPACK.
  */
 kspec_status ks_lapack_reserve(kspec_error *err);
 
@@ -47,8 +47,9 @@ kspec_status ks_gemm_symmetric_tiled(const ks_run *run, int ta, int tb, size_t n
                                      size_t ldc, kspec_error *err);
 
 /*
- * One of the above as a list of tiles, for those who share them out themselves: each is written by one call,
- * with the bits of the whole; of a symmetric product they are those on and above the diagonal, by KS_STRIP.
+ * One of the above as a list of tiles, for callers who divide the tiles themselves. One call writes each
+ * tile, with the bits of the whole product. A symmetric product has the tiles on and above the diagonal, by
+ * KS_STRIP.
  */
 typedef struct {
     int ta, tb;
@@ -70,7 +71,7 @@ void ks_tiled_make(const ks_tiled *g, size_t tile);
 double ks_dot(size_t n, const double *x, const double *y);
 
 /*
- * Cholesky: A (n x n, lower triangle read) becomes L with A = L L^T; the upper triangle is not touched.
+ * Cholesky: replaces A (n x n, lower triangle read) by L with A = L L^T, without touching the upper triangle.
  * Returns 0, or k > 0 if the leading k x k block is not positive definite.
  */
 size_t ks_potrf(size_t n, double *A, size_t lda);

@@ -4,7 +4,7 @@
 #include "kspec/base.h"
 
 /*
- * A (m x n, column-major) becomes R of A = QR in its upper triangle, min(m,n) x n; what is below it is
- * overwritten. Allocates its own workspace.
+ * Writes R of A = QR (A is m x n, column-major) to the upper triangle of A, min(m,n) x n, and overwrites the
+ * rest. Allocates its workspace.
  */
 kspec_status ks_qr(size_t m, size_t n, double *A, kspec_error *err);

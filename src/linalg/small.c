@@ -1,8 +1,8 @@
 /*
- * Small products without a malloc. Of C = A B, where neither is transposed, m n k <= 100^3 and k >= 16,
- * OpenBLAS 0.3's routine for AVX-512 copies the columns of B that its vectors of 8 leave over to memory of
- * malloc(), and does not look whether it got any. Here those columns are computed apart: a few as products of
- * a matrix and a vector, more of them in a panel of 8 columns, the last of which are zero.
+ * Small products without a malloc. For C = A B, neither transposed, m n k <= 100^3 and k >= 16, OpenBLAS
+ * 0.3's routine for AVX-512 copies the columns of B that do not fill its vectors of 8 to memory from
+ * malloc(), and does not check the result. This file computes those columns separately: a few columns as
+ * products of a matrix and a vector, more columns in a panel of 8, the last of which are zero.
  */
 #include "linalg/small.h"
 
@@ -43,7 +43,7 @@ void ks_small_product(size_t m, size_t n, size_t k, double alpha, const double *
         cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)m, (int)k, alpha, A, (int)lda, B + j, (int)ldb, beta,
                     C + j, (int)ldc);
     if (left <= 2) return;
-    for (size_t r = 0; r < m; r++) /* as BLAS has it: beta = 0 does not read C */
+    for (size_t r = 0; r < m; r++) /* as in BLAS: beta = 0 does not read C */
         for (size_t j = whole; j < n; j++) C[r * ldc + j] = beta == 0 ? 0 : beta * C[r * ldc + j];
     for (size_t i = 0; i < m; i += BLOCK)
         panel(m - i < BLOCK ? m - i : BLOCK, left, k, alpha, A + i * lda, lda, B + whole, ldb,

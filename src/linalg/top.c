@@ -13,8 +13,8 @@ kspec_status ks_top_eigenpair(size_t n, double *A, double *w, double *v, kspec_e
     double *values = ks_arena_alloc(&arena, n, sizeof *values);
     if (arena.failed) return ks_nomem(err, "an eigenproblem", arena.failed);
     /*
-     * the row-major lower triangle is the column-major upper one. Of n eigenpairs the last alone is computed:
-     * the reduction to a tridiagonal matrix is most of the work, and the same for all
+     * the row-major lower triangle is the column-major upper one. Computes only the last of n eigenpairs: the
+     * reduction to a tridiagonal matrix takes most of the time, and all eigenpairs need it
      */
     LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', N, A, N, 0, 0, N, N, 0, &found, values, v, N,
                         support, &size, -1, &isize, -1);

@@ -1,9 +1,9 @@
 /*
- * COIN-OR Clp, through its C interface behind clp_wall.cpp.
+ * Solves linear programs with COIN-OR Clp, through its C interface behind clp_wall.cpp.
  *
- * Clp's own scaling is switched off, since the caller scales. On columns whose entries span twenty decades
- * (powers of small grid points) Clp's geometric scaling was seen to end "optimal" far from the optimum. For
- * the same reason every answer is checked by its certificate: x feasible, y dual feasible, no gap.
+ * Clp's scaling is switched off, because the caller scales. For columns whose entries span twenty decades
+ * (powers of small grid points) we saw Clp's geometric scaling end "optimal" far from the optimum. For the
+ * same reason the code checks every answer by its certificate: x feasible, y dual feasible, no gap.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -16,12 +16,12 @@
 
 static const double certified = 1e-8, negligible = 1e-15;
 
-/* In turn, until one is certified */
+/* Tries these settings one after the other, until an answer is certified */
 static const ks_clp_method methods[] = {{1e-10, 0, 0}, {1e-10, 0, 1}, {1e-10, 3, 1}};
 
 const char *kspec_lp_solver(void) { return "Clp " CLP_VERSION; }
 
-/* The columns without their zeros, in arrays of the arena; fails without memory. */
+/* Copies the columns without their zeros to arrays of the arena; fails without memory. */
 static kspec_status lay_out(const ks_lp *lp, ks_clp_problem *p, ks_arena *arena, kspec_error *err) {
     size_t m = lp->rows, n = lp->cols, k = 0;
     int *start = ks_arena_alloc(arena, n + 1, sizeof *start);
@@ -43,7 +43,8 @@ static kspec_status lay_out(const ks_lp *lp, ks_clp_problem *p, ks_arena *arena,
 }
 
 /*
- * The worst of: a broken constraint, a negative x, a negative reduced cost, the duality gap. NaN is infinite.
+ * The largest of: the violation of a constraint, a negative x, a negative reduced cost, the duality gap. NaN
+ * is infinite.
  */
 static double breach(const ks_lp *lp, const double *x, const double *y) {
     double worst = 0, primal = 0, dual = 0;

@@ -1,4 +1,6 @@
-/* COIN-OR Clp behind a wall: it throws where it is out of memory, and what is thrown must not reach C. */
+/*
+ * C functions around COIN-OR Clp: Clp throws a C++ exception if it is out of memory, which must not reach C.
+ */
 #pragma once
 
 #ifdef __cplusplus
@@ -12,16 +14,16 @@ typedef struct {
     const double *value, *lower, *cost, *b;
 } ks_clp_problem;
 
-/* How to solve it */
+/* Settings of the solver */
 typedef struct {
     double tolerance;
-    /* Clp's scaling mode; the dual simplex method in place of the primal one */
+    /* Clp's scaling mode; the dual simplex method instead of the primal one */
     int scaling, dual;
 } ks_clp_method;
 
 typedef enum { KS_CLP_OPTIMAL, KS_CLP_NOT_SOLVED, KS_CLP_NO_MEMORY } ks_clp_outcome;
 
-/* x (cols) and y (rows) receive Clp's answer, unless it is out of memory; adds to *iterations. */
+/* Writes Clp's solution to x (cols) and y (rows), unless Clp is out of memory; adds to *iterations. */
 ks_clp_outcome ks_clp_solve(const ks_clp_problem *p, const ks_clp_method *how, double *x, double *y,
                             int *iterations);
 

@@ -1,4 +1,4 @@
-/* The one file of C++: no exception leaves it. */
+/* The only C++ file: it catches every exception of Clp. */
 #include "lp/clp.h"
 
 #include <coin/Clp_C_Interface.h>
@@ -7,7 +7,7 @@
 
 namespace {
 
-/* Deletes the model on every way out. */
+/* Deletes the model at the end of the scope, also after an exception. */
 struct Model {
     Clp_Simplex *clp;
     Model() : clp(Clp_newModel()) {}

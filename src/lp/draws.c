@@ -9,7 +9,7 @@
 typedef struct {
     const ks_drawing *d;
     double *lambda, *number;
-    /* of each draw: the measure (T); per worker: scratch (2K) */
+    /* the measure of each draw (T); scratch of each worker (2K) */
     double *p, **z;
 } job;
 
@@ -26,7 +26,7 @@ static kspec_status one_draw(void *ctx, size_t k, const ks_worker *worker) {
     int iterations;
     ks_errors_draw(d->errors, d->mu, d->seed, k, z, drawn);
     kspec_status st = ks_fit_measure(&d->fit, drawn, p, &objective, &iterations, worker->err);
-    if (st == KSPEC_E_NUMERIC) { /* one program in many that was not solved is left out */
+    if (st == KSPEC_E_NUMERIC) { /* leave out the rare program without a solution */
         j->lambda[k * d->rank] = NAN;
         return KSPEC_OK;
     }
@@ -34,7 +34,7 @@ static kspec_status one_draw(void *ctx, size_t k, const ks_worker *worker) {
     return st;
 }
 
-/* Moves the draws that were solved to the front, and averages their measures; returns their number. */
+/* Moves the solved draws to the front, and averages their measures; returns their number. */
 static size_t gather(const job *j, double *mean) {
     const ks_drawing *d = j->d;
     size_t made = 0, T = d->fit.T;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * The errors of neighbouring moments correlate by 0.99 and more, and the jackknife knows the correlation only
- * roughly. So this much is added to its diagonal before it is inverted; between 1e-4 and 1e-2 nothing depends
- * on it (docs/measurements/spectrum.md).
+ * The errors of neighbouring moments have a correlation of 0.99 and more, which the jackknife estimates only
+ * roughly. So we add this number to the diagonal before inverting; values between 1e-4 and 1e-2 change no
+ * result (docs/measurements/spectrum.md).
  */
 static const double ridge = 1e-3;
 

@@ -1,6 +1,6 @@
 /*
- * The linear-programming solver: minimise c.x subject to A x = b, x >= 0. One file names the solver's
- * library; another solver is another file with kspec_lp_solver() and ks_lp_solve().
+ * The linear-programming solver: minimise c.x subject to A x = b, x >= 0. Only one file names the solver's
+ * library; for another solver, write another file with kspec_lp_solver() and ks_lp_solve().
  */
 #pragma once
 
@@ -14,8 +14,8 @@ typedef struct {
 } ks_lp;
 
 /*
- * x (cols) receives a solution that is a vertex (at most `rows` entries are not zero), y (rows) the dual one:
- * y^T A <= c and y.b = c.x, to about 1e-9 in a well scaled problem. Fails with KSPEC_E_NUMERIC where there is
- * no optimum.
+ * Writes a solution at a vertex (at most `rows` nonzero entries) to x (cols), and the dual solution to y
+ * (rows): y^T A <= c and y.b = c.x, to about 1e-9 in a well scaled problem. Fails with KSPEC_E_NUMERIC if
+ * there is no optimum.
  */
 kspec_status ks_lp_solve(const ks_lp *lp, double *x, double *y, int *iterations, kspec_error *err);

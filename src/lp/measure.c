@@ -18,24 +18,25 @@ void ks_grid_geometric(size_t T, double smallest, double *s) {
 
 /*
  * The linear program. Columns: T for p, then K for the positive part u and K for the negative part v of W r.
- * Rows: (W V p)_n + u_n - v_n = (W mu)_n with V_ni = s_i^n, and last sum p = 1. Minimise sum u + v. With
- * free mass V_ni = s_i^(n-1), and there is no last row.
+ * Rows: (W V p)_n + u_n - v_n = (W mu)_n with V_ni = s_i^n, and last sum p = 1. Minimise sum u + v. With free
+ * mass V_ni = s_i^(n-1), without the last row.
  *
- * Moments may fall over many decades, so rows and columns are scaled: rows so that the right-hand side is 1
- * (one that is twelve decades below the row's largest entry stays there), then columns so that their largest
- * entry is 1. Neither changes the solution. Without it the solver would ignore what is below its tolerance.
+ * Moments may span many decades, so the code scales rows and columns: rows so that the right-hand side is 1
+ * (a right-hand side twelve decades below the row's largest entry keeps that ratio), then columns so that
+ * their largest entry is 1. Neither changes the solution. Without scaling the solver would ignore numbers
+ * below its tolerance.
  *
- * A moment may lie far beyond what any measure on the grid has, and would then outweigh its row. |(W V p)_n|
- * is at most the row's largest entry, so beyond that the distance to the right-hand side is linear in p. The
- * right-hand side is put at twice that entry, which leaves the nearest measure where it is, and the rest of
- * the distance is added to the objective. Free mass can reach it, and needs none of this. Costs above 1e6 are
- * given to the solver in larger units, since it stops at 1e25 and the gap of its certificate is absolute.
+ * A given moment may exceed the moment of every measure on the grid, and its row would then dominate. |(W V
+ * p)_n| is at most the row's largest entry; beyond that the distance to the right-hand side is linear in p.
+ * So we set the right-hand side to twice that entry, which does not change the nearest measure, and add the
+ * rest of the distance to the objective. Free mass can reach every moment, and needs none of this. The solver
+ * gets costs above 1e6 in larger units, since it stops at 1e25 and the gap of its certificate is absolute.
  */
 typedef struct {
     size_t rows, cols;
-    /* scale: of the columns; x = scale times the solver's */
+    /* scale: the columns' factors; x = scale times the solver's x */
     double *A, *b, *c, *x, *y, *scale;
-    /* of the costs; the part of the objective that does not depend on p */
+    /* the costs' factor; the part of the objective that does not depend on p */
     double unit, beyond;
     ks_arena arena;
 } program;
@@ -90,9 +91,10 @@ static void fill(program *g, const ks_fit *f, const double *mu) {
 }
 
 /*
- * Few moments leave open how many eigenvalues are very small: many of them weigh next to nothing. So of the
- * measures with the moments of the solution x, the one with the fewest eigenvalues is taken, by a second
- * program: minimise sum p_i/s_i with W V p as it is. x itself will do where that is not solved.
+ * A few moments leave the number of very small eigenvalues open, because many of them have almost no weight.
+ * So among the measures with the moments of the solution x, a second program finds the one with the fewest
+ * eigenvalues: it minimises sum p_i/s_i with W V p fixed. If the program has no solution, x itself is good
+ * enough.
  */
 static kspec_status fewest(program *g, const ks_fit *f, int *iterations, kspec_error *err) {
     size_t m = g->rows;
@@ -102,7 +104,7 @@ static kspec_status fewest(program *g, const ks_fit *f, int *iterations, kspec_e
     memset(g->b, 0, m * sizeof *g->b);
     for (size_t i = 0; i < f->T; i++)
         for (size_t n = 0; n < m; n++) g->b[n] += g->A[i * m + n] * fmax(0, g->x[i]);
-    /* in units of the dearest, s_0 being the least point */
+    /* in units of the largest cost, s_0 being the least point */
     for (size_t i = 0; i < f->T; i++) g->c[i] = g->scale[i] / g->scale[0] * f->s[0] / f->s[i];
     kspec_status st = ks_lp_solve(&(ks_lp){m, f->T, g->A, g->b, g->c}, x, g->y, iterations, &unsolved);
     if (!st) memcpy(g->x, x, f->T * sizeof *x);
@@ -124,7 +126,7 @@ kspec_status ks_fit_measure(const ks_fit *f, const double *mu, double *p, double
     }
     if (!st) {
         double total = 0;
-        /* nothing below zero, and 1 in all, to the solver's tolerance */
+        /* clip to at least zero, and to a sum of 1, within the solver's tolerance */
         for (size_t i = 0; i < f->T; i++) total += p[i] = g.x[i] > 0 ? g.x[i] * g.scale[i] : 0;
         for (size_t i = 0; i < f->T && !f->free_mass; i++) p[i] /= total;
     }
@@ -141,7 +143,7 @@ void ks_measure_moments(const ks_fit *f, const double *p, double *mu) {
 }
 
 void ks_measure_quantiles(const ks_fit *f, const double *p, kspec_quantile kind, size_t d, double *lambda) {
-    const double slack = 1e-9; /* a level that falls on a step, to the solver's tolerance */
+    const double slack = 1e-9; /* for a level that coincides with a step, up to the solver's tolerance */
     size_t i = 0, last = 0;
     for (size_t k = 0; k < f->T; k++)
         if (p[k] > 0) last = k;

@@ -20,7 +20,7 @@ void ks_debye_init(ks_debye *d) {
 /*
  * Debye's expansion (DLMF 10.41.3), in powers of 1/S, S = sqrt(nu^2 + z^2), p = nu/S:
  *     I_nu(z) ~ e^S (z/(nu+S))^nu / sqrt(2 pi S) sum_j U_j(p) / nu^j,
- * with e^-z e^S = exp(nu^2/(z+S)), and the powers of z collected so that large ones do not cancel.
+ * with e^-z e^S = exp(nu^2/(z+S)). The code collects the powers of z so that large ones do not cancel.
  */
 static long double large(const ks_debye *d, long double mu, long double k, long double z) {
     long double nu = mu + k, S = hypotl(nu, z), p = nu / S, sum = 0, power = 1;
@@ -35,7 +35,7 @@ static long double large(const ks_debye *d, long double mu, long double k, long 
 }
 
 /*
- * The power series (DLMF 10.25.2), all of whose terms are positive:
+ * The power series (DLMF 10.25.2), whose terms are all positive:
  *     I_nu(z) = (z/2)^nu / Gamma(nu+1) sum_j (z^2/4)^j / (j! (nu+1)_j)
  */
 static long double small(long double mu, long double k, long double z) {
@@ -44,7 +44,7 @@ static long double small(long double mu, long double k, long double z) {
     return logl(sum) - z + k * logl(z / 2) + ks_lgammal(mu + 1) - ks_lgammal(mu + k + 1);
 }
 
-/* At S = 100 the terms left out are below 1e-19. */
+/* At S = 100 the neglected terms are below 1e-19. */
 long double ks_log_bessel(const ks_debye *d, long double mu, long double k, long double z) {
     return hypotl(mu + k, z) < 100 ? small(mu, k, z) : large(d, mu, k, z);
 }

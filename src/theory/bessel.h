@@ -3,7 +3,7 @@
 
 enum { KS_DEBYE_TERMS = 12 };
 
-/* Coefficients of the expansion for large orders or arguments: made once, by ks_debye_init(). */
+/* Coefficients of the expansion for large orders or arguments; ks_debye_init() computes them once. */
 typedef struct {
     long double u[KS_DEBYE_TERMS][KS_DEBYE_TERMS]; /* U_j(p) = p^j sum_i u[j][i] p^2i */
 } ks_debye;

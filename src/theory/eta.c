@@ -1,4 +1,4 @@
-/* From two covariance matrices to the eta of the RBF kernel's closed form: Sx v = eta S v. */
+/* Computes the eta of the RBF kernel's closed form from two covariance matrices: Sx v = eta S v. */
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/memory.h"

@@ -8,8 +8,8 @@
  *
  *     h_0 = 1,  h_1(t) = t,  h_{u+1}(t) = (t h_u - sqrt(u) h_{u-1}) / sqrt(u+1).
  *
- * Several dimensions have the products. Far from the origin the polynomial overflows and the exponential
- * underflows, so each function is held as a sign and a logarithm.
+ * In several dimensions the eigenfunctions are products of these. Far from the origin the polynomial
+ * overflows and the exponential underflows, so the code stores each function as a sign and a logarithm.
  */
 #include "base/error.h"
 #include "base/matrix.h"
@@ -23,7 +23,7 @@ typedef struct {
     int sign;
 } number;
 
-/* phi_0(x) ... phi_top(x) of one dimension */
+/* Computes phi_0(x) ... phi_top(x) of one dimension */
 static void hermite_functions(double eta, double x, size_t top, number *phi) {
     const long double root = sqrtl(1 + 4 * (long double)eta), t = sqrtl(root) * x;
     long double unit = logl(root) / 4 - (root - 1) * (long double)x * x / 4, a = 0, b = 1;
@@ -36,7 +36,7 @@ static void hermite_functions(double eta, double x, size_t top, number *phi) {
     }
 }
 
-/* The highest degree that any of the eigenvalues has in one dimension */
+/* The highest degree of any of the eigenvalues in one dimension */
 static size_t highest_degree(const ks_rbf_step *steps, size_t count) {
     size_t top = 0;
     for (size_t k = 1; k < count; k++) {
@@ -50,7 +50,9 @@ static size_t highest_degree(const ks_rbf_step *steps, size_t count) {
     return top;
 }
 
-/* The product over dimensions for eigenvalue k: of phi_0 for all, and a ratio for each run of steps */
+/*
+ * The product over dimensions for eigenvalue k: phi_0 of every dimension, times a ratio for each run of steps
+ */
 static double product(const ks_rbf_step *steps, size_t k, const number *phi, size_t width, long double rest) {
     int sign = 1;
     while (k > 0) {

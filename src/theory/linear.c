@@ -1,4 +1,4 @@
-/* The linear kernel: its eigenvalues are given, one per dimension. */
+/* The linear kernel: the caller gives its eigenvalues, one per dimension. */
 #include "base/error.h"
 #include "kspec/theory.h"
 

@@ -8,7 +8,7 @@
  *
  *     m(n) = prod_i a_i^-n / (1 - r_i^n),          lambda_u = prod_i r_i^u_i / a_i.
  *
- * Both are computed in logarithms, since a^-nd underflows long before its d-th root is of no interest.
+ * The code computes both in logarithms: a^-nd underflows even if its d-th root is far above zero.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -50,7 +50,7 @@ kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, d
             rbf_axis x = axis(eta[i]);
             log_m -= n * x.log_a + logl(-expm1l(n * x.log_r));
         }
-        if (n == 1) log_m = 0; /* whatever eta is, since k(x,x) = 1; the sum gives it to rounding only */
+        if (n == 1) log_m = 0; /* for every eta, since k(x,x) = 1; the sum would have rounding errors */
         if (moments) moments[n - 1] = (double)expl(log_m);
         if (logs) logs[n - 1] = (double)log_m;
     }
@@ -58,11 +58,11 @@ kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, d
 }
 
 /*
- * The eigenvalues in decreasing order are the multisets of axes in increasing order of their cost
- * s = sum_i u_i log(1/r_i). Best first: with the axes sorted by cost, a multiset whose dearest axis is j has
- * two children, "one more j" and "the last j replaced by j+1"; every non-empty multiset has just one parent,
- * no child is cheaper than its parent, so a heap of at most count + 1 nodes yields each once, in order.
- * `base` is the multiset without its dearest axis, which came out before.
+ * The eigenvalues in decreasing order are the multisets of axes in increasing order of their cost s = sum_i
+ * u_i log(1/r_i). The search is best first. With the axes sorted by cost, a multiset with dearest axis j has
+ * two children, "one more j" and "the last j replaced by j+1". Every non-empty multiset has just one parent,
+ * and no child is cheaper than its parent. So a heap of at most count + 1 nodes yields each multiset once, in
+ * order. `base` is the multiset without its dearest axis, which the search has found before.
  */
 typedef struct {
     double s;
@@ -112,7 +112,7 @@ kspec_status ks_rbf_enumerate(const double *eta, size_t dim, size_t count, doubl
     }
     long double log_top = 0;
     for (size_t i = 0; i < dim; i++) log_top -= axis(eta[i]).log_a;
-    ks_order_descending(eta, dim, order); /* the larger eta, the cheaper */
+    ks_order_descending(eta, dim, order); /* the larger eta, the lower the cost */
     for (size_t i = 0; i < dim; i++) cost[i] = (double)-axis(eta[order[i]]).log_r;
 
     node x = {0, 0, 0}; /* the empty multiset, whose only child is {0} */

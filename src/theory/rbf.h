@@ -1,4 +1,4 @@
-/* The eigenvalues of the RBF kernel one after the other, and the degrees behind each. */
+/* The eigenvalues of the RBF kernel in decreasing order, and the degrees of each. */
 #pragma once
 
 #include "kspec/theory.h"

@@ -1,7 +1,7 @@
 /*
- * Zonal kernels on the sphere, degree by degree. All three families have eigenvalues whose ratios are
- * rational in the degree, or a Bessel function; products of those ratios are sums of logarithms, in which
- * nothing cancels.
+ * Zonal kernels on the sphere, degree by degree. In all three families the eigenvalues' ratios are rational
+ * in the degree, or a Bessel function. Products of these ratios are sums of logarithms, in which nothing
+ * cancels.
  */
 #include "base/error.h"
 #include "base/gamma.h"
@@ -15,14 +15,14 @@ enum { MAX_DIM = 1000, MAX_DEGREE = 1000, MAX_POWER = 100000, SUM_DEGREES = 1000
 
 static const long double pi = 3.14159265358979323846264338327950288L;
 
-/* Where a walk through the degrees stands. */
+/* The state of a walk through the degrees. */
 typedef struct {
     kspec_sphere kernel;
     long double D, z, q;    /* dimension; gaussian: z = 2/s^2; polynomial: the power */
     long double k;          /* the degree */
     long double N;          /* its multiplicity, rounded to a whole number: up to 10^2500, so a long double */
-    long double log_lambda; /* of its eigenvalue */
-    long double log_sigma;  /* ntk: of the eigenvalue of kappa_0 of the odd degree below k */
+    long double log_lambda; /* of the eigenvalue of degree k */
+    long double log_sigma;  /* ntk: for the eigenvalue of kappa_0 at the odd degree below k */
     ks_debye debye;
 } walk;
 
@@ -131,9 +131,9 @@ static long double log_m1(const walk *w) {
 }
 
 /*
- * log m(2) = log E f(t)^2: the square of a Gaussian kernel is one of twice z, that of a polynomial one of
- * twice q. For the NTK, with t = cos theta, pi f = 2 (pi - theta) cos theta + sin theta under the density
- * sin^(D-2) theta:
+ * log m(2) = log E f(t)^2: the square of a Gaussian kernel is the Gaussian kernel of twice z, the square of a
+ * polynomial the one of twice q. For the NTK, with t = cos theta, pi f = 2 (pi - theta) cos theta + sin theta
+ * under the density sin^(D-2) theta:
  *     pi^2 E f^2 = 4 (e/D + 2(D-1)/D^3) + 4 (D-1)/D^2 + (D-1)/D,
  * e = e_{D-2} being the mean of theta^2 under sin^(D-2):
  *     e_0 = pi^2/3,  e_1 = (pi^2 - 4)/2,  e_n = e_{n-2} - 2/n^2.
@@ -147,7 +147,7 @@ static long double log_m2(const walk *w) {
     return logl((4 * (e / D + 2 * (D - 1) / (D * D * D)) + 4 * (D - 1) / (D * D) + (D - 1) / D) / (pi * pi));
 }
 
-/* The degrees walked so far: as many as the moments have asked for. */
+/* The degrees walked so far: as many as the moments have needed. */
 typedef struct {
     walk at;
     size_t count;
@@ -161,9 +161,9 @@ static void extend(degrees *g) {
 }
 
 /*
- * log sum_k N(D,k) lambda_k^n in units of the largest term so far. The terms rise to a peak and then fall,
- * at least as fast as k^-6 for n >= 3 (the NTK in two dimensions): once they fall and k of them are below
- * rounding, so is the rest.
+ * log sum_k N(D,k) lambda_k^n in units of the largest term so far. The terms rise to a peak and then fall, at
+ * least as fast as k^-6 for n >= 3 (the NTK in two dimensions). So when they fall and k of them are below
+ * rounding, the rest is also below rounding.
  */
 static long double log_sum(degrees *g, int n) {
     long double unit = -INFINITY, sum = 0, before = INFINITY;
@@ -172,7 +172,7 @@ static long double log_sum(degrees *g, int n) {
         long double term = n * g->log_lambda[k] + g->log_N[k];
         if (isinf(term)) {
             if (g->at.kernel == KSPEC_SPHERE_POLYNOMIAL)
-                return unit + logl(sum); /* above the power all are 0 */
+                return unit + logl(sum); /* beyond the power all terms are 0 */
             continue;
         }
         if (term > unit) {
