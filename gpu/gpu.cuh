@@ -13,7 +13,7 @@ struct blocks {
     // pinned memory, in two halves, and when each is free again
     double *pinned;
     cudaEvent_t half_free[2];
-    // what must be done before more is copied to the device; and what was copied is there
+    // the work to wait for before copying more to the device; the end of the copies so far
     cudaEvent_t before, arrived;
 };
 

@@ -33,7 +33,7 @@ __device__ void locate(size_t squares, size_t t, size_t *I, size_t *J) {
     *J = *I + t;
 }
 
-// Square k of those in the list's parts
+// Square k of the squares in the list's parts
 __device__ size_t listed(const gram &g, size_t k) {
     for (int l = 0;; l++) {
         const size_t first = g.first(g.list.at[l]), count = g.first(g.list.at[l] + 1) - first;

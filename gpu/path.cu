@@ -90,8 +90,7 @@ ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_p
     if (!st) st = gpu_alloc(gpu, r_bytes, &held[2]);
     if (!st) st = gpu_alloc(gpu, s_bytes, &held[3]);
     if (!st) st = gpu_alloc(gpu, sizeof(unsigned), &held[4]);
-    // entries beyond the last row are read and must be finite; the sums of other parts are copied, too, and
-    // ignored
+    // entries beyond the last row are read and must be finite; sums of other parts are copied but ignored
     if (!st) st = gpu_check(gpu, cudaMemsetAsync(held[2], 0, r_bytes, gpu->stream));
     if (!st) st = gpu_check(gpu, cudaMemsetAsync(held[3], 0, s_bytes, gpu->stream));
     if (!st) st = gpu_check(gpu, cudaMemsetAsync(held[4], 0, sizeof(unsigned), gpu->stream));

@@ -260,7 +260,7 @@ template <int N, int C, bool TWO> struct walker {
         for (int c = 0; c < C; c++) {
             const double close = (TWO ? gy : gx)[(size_t)(h + lane) * PER + in_slab(c, lane)];
 #pragma unroll
-            for (int k = 0; k < N; k++) { // the last column of each cycle, from which the walk goes back to h
+            for (int k = 0; k < N; k++) { // closes each cycle at its last column
                 sum[k] = fma(A[c][k], close, sum[k]);
                 V[c][k] = fma(A[c][k], close, V[c][k]);
             }

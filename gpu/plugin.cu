@@ -82,7 +82,7 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
     gpu->device = device;
     gpu->until_failure = -1;
     int major = 0, shared = 0;
-    enum { SHARED = 163 * 1024 }; // what the kernels may take of a block's: that of an A100
+    enum { SHARED = 163 * 1024 }; // shared memory of a block for the kernels: an A100's
     cudaMemPool_t pool;
     uint64_t keep = UINT64_MAX; // keep released memory for the next allocation
     void *control = NULL;

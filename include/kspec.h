@@ -1,53 +1,53 @@
 /*
- * kspec.h - what a finite matrix of measurements says about the infinite kernel behind it.
+ * kspec.h - estimates properties of the infinite kernel behind a finite matrix of measurements.
  *
  * This header and its parts are the manual. They compile alone as C11 and as C++. The contract, true of every
  * call:
  *
- *  - Shape. kspec_X(inputs, const kspec_X_opts *opts, kspec_X_result **out, kspec_error *err). Whatever a
- *    call cannot do without is an argument; everything in the options has a default.
+ *  - Shape. kspec_X(inputs, const kspec_X_opts *opts, kspec_X_result **out, kspec_error *err). Required
+ *    inputs are arguments; everything in the options has a default.
  *  - Options. NULL means all defaults. A struct of options begins with `size`, which must be its sizeof;
- *    every other field means "the default" where it is zero. New fields are added at the end only, so that
- *    a program built against an older header runs with a newer library, and the reverse: a larger struct
- *    than the library knows is accepted where the unknown fields are zero. Every enum has its default at 0.
+ *    every other field means "the default" if it is zero. New fields are added at the end only, so that a
+ *    program built against an older header runs with a newer library. The reverse also works: the library
+ *    accepts a larger struct than it knows if the unknown fields are zero. Every enum has its default at 0.
  *    A flag named no_X switches X off.
  *  - Inputs are borrowed and const.
- *  - Results are made by the library, handed back by pointer, and released by kspec_X_free(), which takes
- *    NULL. Lists in them are arrays of pointers. So structs of results may grow; never copy one by value.
- *    After a failure the pointer is NULL and nothing is held. An `out` that is NULL is KSPEC_E_ARG. Handles
- *    have _open and _close in the same way. Calls whose results are plain numbers write them to arrays of
- *    the caller's.
+ *  - Results. The library allocates a result and returns it by pointer; kspec_X_free() releases it, and
+ *    accepts NULL. Lists in results are arrays of pointers. So structs of results may grow; never copy one by
+ *    value. After a failure the pointer is NULL and no memory is held. An `out` that is NULL is KSPEC_E_ARG.
+ *    Handles have _open and _close in the same way. Calls whose results are plain numbers write them to the
+ *    caller's arrays.
  *  - Failure. A call that can fail returns a kspec_status; its last argument is an optional kspec_error,
  *    owned by the caller, for the status and a one-line message that names the value and the bound. The
  *    library never prints, never exits and never asserts on input.
  *  - The status says whether the call worked; the result's doubts (kspec/doubt.h) say how good the answer is.
  *  - Bits. The same seed gives the same bits at any number of threads, and of processes (kspec/team.h).
- *  - Threads. Calls may be made from several threads at once. While a call runs, the process's OpenBLAS is
- *    set to one thread, and put back at the end: kspec runs its own threads around single-threaded BLAS
+ *  - Threads. Several threads may make calls at once. While a call runs, it sets the process's OpenBLAS to
+ *    one thread, and restores the setting at the end: kspec runs its own threads around single-threaded BLAS
  *    calls. A call needs 256 kB of stack at most, and so do its threads.
  *
- * One name has one meaning: P and Q are the rows and columns of a matrix of measurements Phi (inputs by
- * features); n and p those of a data table X; N counts random features or the neurons of a layer; q the
- * random features of a Gram matrix; sigma is the bandwidth of the kernel exp(-|x-y|^2/(2 sigma^2)), 1 by
- * default; `seed`, `threads` and `progress` are the same three options everywhere. wls.h keeps the symbols of
- * its paper, and says which: N points, P modes of which p are learned, exponents alpha, beta, gamma.
+ * One name has one meaning. P and Q are the rows and columns of a matrix of measurements Phi (inputs by
+ * features), n and p the rows and columns of a data table X. N counts random features or the neurons of a
+ * layer, q the random features of a Gram matrix. sigma is the bandwidth of the kernel
+ * exp(-|x-y|^2/(2 sigma^2)), 1 by default. `seed`, `threads` and `progress` are the same options everywhere.
+ * wls.h keeps its paper's symbols: N points, P modes with p learned ones, exponents alpha, beta, gamma.
  *
  * Structs that are passed by value or pointed to without a size never change: kspec_matrix, kspec_error,
  * kspec_progress, kspec_operand, kspec_device_used, kspec_learn_scaling, kspec_learn_store.
  *
- * kspec/host.h has what the tool and the Python package need around these calls. It is not stable, and not
- * included here.
+ * kspec/host.h has further functions for the tool and the Python package. It is not stable, and this header
+ * does not include it.
  */
 #ifndef KSPEC_H
 #define KSPEC_H
 
 #include "kspec/base.h"      /* version, status, environment, matrices, random numbers */
-#include "kspec/doubt.h"     /* what is doubtful about a result */
+#include "kspec/doubt.h"     /* doubts about a result */
 #include "kspec/kernel.h"    /* kinds of kernels, scaling of columns */
 #include "kspec/theory.h"    /* spectra that are known in closed form */
 #include "kspec/generate.h"  /* matrices whose kernel is known */
 #include "kspec/moments.h"   /* spectral moments of the kernel operator, dimensionality */
-#include "kspec/dimension.h" /* how many dimensions a matrix has, how alike two are */
+#include "kspec/dimension.h" /* dimensionality of a matrix, alignment of two */
 #include "kspec/unbiased.h"  /* unbiased estimates of products of entries, written as in einsum */
 #include "kspec/spectrum.h"  /* eigenvalues from moments */
 #include "kspec/norm.h"      /* Gram matrices, random features, the spectral norm */

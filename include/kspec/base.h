@@ -37,7 +37,7 @@ typedef enum {
     KSPEC_E_NOMEM, /* there was not enough memory */
     /* the computation broke down: overflow, a matrix not positive definite, no convergence */
     KSPEC_E_NUMERIC,
-    KSPEC_E_IO,        /* a file could not be read or written, or does not hold what it should */
+    KSPEC_E_IO,        /* a file could not be read or written, or has the wrong contents */
     KSPEC_E_CANCELLED, /* the progress callback asked to stop */
     /* the data in memory do not fit: an entry that is not finite, a Gram matrix that is not symmetric, ... */
     KSPEC_E_DATA

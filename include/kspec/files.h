@@ -73,21 +73,21 @@ typedef struct {
  * Reads a matrix, or several trials of one, from files:
  *
  *     x.npy            NumPy: f2 f4 f8, all integers, bool, either byte and memory order, 1 to 3 axes
- *     x.npz:key        a member of a NumPy archive; the key may be left out where there is just one
+ *     x.npz:key        a member of a NumPy archive; omit the key if the archive has only one
  *     x.npz            a sparse matrix as SciPy saves it (CSR or CSC)
  *     x.h5:/path       an HDF5 data set, or a group that is a sparse matrix; the path likewise
- *     x.mat:name       a MATLAB variable (v5, v7, v7.3), in MATLAB's orientation; the name likewise; of
- *                      structs a field, s.x or s(2).x; cells of one shape are trials, c{3} is one of them
+ *     x.mat:name       a MATLAB variable (v5, v7, v7.3), in MATLAB's orientation; the name likewise. In
+ *                      structs, a field s.x or s(2).x; cells of one shape are trials, c{3} is one trial
  *     idx1/2/3         MNIST's format, plain or gzipped; images read as rows x pixels
  *     text             anything else: comma, tab, semicolon or blanks, header or not; told by content
  *     -                npy or text on standard input
  *
- * A 1-D array is one column. A 3-D array is (trials, rows, columns); several inputs of one shape are trials,
- * too. A 3-D array whose first axis is not the shortest is refused unless `axes` is given, since it is
- * probably in another order. Text and npy may be gzipped. Sparse matrices become full ones. Large row-major
- * f8 .npy files are mapped, not copied. HDF5 and MATLAB files are parsed in a separate process (kspec-hdf5),
- * so that a file that crashes those libraries is an error, not a crash. Where the kernel has seccomp, that
- * process can open nothing once it parses.
+ * A 1-D array is one column. A 3-D array is (trials, rows, columns); several inputs of one shape are also
+ * trials. A 3-D array whose first axis is not the shortest is probably in another order, and refused unless
+ * `axes` is given. Text and npy may be gzipped. Sparse matrices become full ones. Large row-major f8 .npy
+ * files are mapped, not copied. A separate process (kspec-hdf5) parses HDF5 and MATLAB files, so that a file
+ * that crashes their libraries is an error, not a crash. If the kernel has seccomp, that process cannot open
+ * any file while it parses.
  */
 KSPEC_API kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
                                   kspec_dataset **out, kspec_error *err);

@@ -53,8 +53,8 @@ KSPEC_API const char *kspec_gpu_problem(void);
 /* The installed MPI plugins: "openmpi, mpich", one of them, or NULL. Each call looks again. */
 KSPEC_API const char *kspec_mpi(void);
 
-/* The sandbox of kspec-hdf5 while it parses: "seccomp"; "none" if the kernel refuses it, or under a
- * sanitizer; NULL if kspec-hdf5 cannot run. The first call runs kspec-hdf5, which tries to escape. */
+/* The sandbox of kspec-hdf5 while it parses: "seccomp", or "none" if the kernel refuses it, or under a
+ * sanitizer. NULL if kspec-hdf5 cannot run. The first call runs kspec-hdf5, which tries to escape. */
 KSPEC_API const char *kspec_hdf5_sandbox(void);
 
 /* The number of threads of a call whose options say 0: the number of processors of this process, or the value

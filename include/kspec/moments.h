@@ -81,7 +81,7 @@ typedef struct {
     /* Ragged trials: row i was measured row_trials[i] times, in trials 0 ... row_trials[i]-1 (2 to ntrials of
      * them); its entries in the other trials are ignored. NULL: every row has all trials. */
     const size_t *row_trials;
-    int splits; /* How many random splits (or assignments) of more than two trials are averaged. Default 8. */
+    int splits; /* Random splits (or assignments) of more than two trials to average. Default 8. */
     kspec_trials scheme;
     /* PATH and Kong-Valiant: average over this number of random orders of rows and columns. 1, the given
      * order, is the default except under AUTO (up to 8). */

@@ -59,7 +59,7 @@ typedef struct {
     size_t size;                  /* sizeof this struct */
     kspec_spectrum_method method; /* default FIT; options of MOMENTS only (below) imply MOMENTS */
     kspec_center center;          /* default ROWS; NONE with MOMENTS and NEWTON */
-    kspec_center truth_center;    /* of eigenvalues to compare with, such as NONE; DEFAULT: none are */
+    kspec_center truth_center;    /* centring of eigenvalues to compare with; DEFAULT: no comparison */
     /* How to estimate the moments, and the meaning of rows, columns and trials; one estimator. FIT takes
      * orders up to 4 as its check unless nmax is given. Its seed, threads, progress, center, correlation,
      * device and team must be 0; the call uses the fields below. */

@@ -44,7 +44,7 @@ typedef struct {
      * at a time. All products of a sum, and the terms that centring adds, are means over the same tuples. For
      * one kind of rows; a product's entries and distinct rows are 10 together at most. */
     const uint64_t *row_groups;
-    size_t row_group_count; /* how many labels */
+    size_t row_group_count; /* the number of labels */
     const char *same_cols;  /* matrices whose columns are the same features: "X,Y" */
     int no_stderr;          /* 1: no leave-one-out estimates, which take several times as long */
     int explain;            /* 1: the plan as text */
@@ -52,7 +52,7 @@ typedef struct {
     uint64_t seed;          /* of the splits */
     int threads;
     kspec_progress progress;
-    kspec_device device; /* where products are made */
+    kspec_device device; /* where to compute products */
     double most;         /* above 0: an estimate that takes more multiply-adds is NaN */
 } kspec_unbiased_opts;
 

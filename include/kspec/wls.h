@@ -155,10 +155,10 @@ typedef struct {
     double noise;          /* s, above 0. 0: estimated. */
     double period;         /* of the periodic bases. 0: chosen (docs/explanation/smoothing.md). */
     int complex_data;      /* 1: y is N pairs of doubles. 0: N doubles. */
-    int gaps;              /* 1: NaN in y is a gap, at which the curve is given. 0: it is an error. */
+    int gaps;              /* 1: NaN in y is a gap, where the result gives the curve. 0: it is an error. */
     int stop_at_noise;     /* 1: least squares with the fewest functions that leave a residual of s */
     const double *weights; /* N numbers of at least 0, as scikit-learn's sample_weight. NULL: all 1. */
-    const double *at;      /* at_count further x, at which the curve is given */
+    const double *at;      /* at_count further x, where the result gives the curve */
     size_t at_count;
     int threads;
     kspec_progress progress;
@@ -177,7 +177,7 @@ typedef struct {
 } kspec_wls_curve_point;
 
 typedef struct {
-    size_t N, gaps;        /* points, and those without a value */
+    size_t N, gaps;        /* points, and points without a value */
     kspec_wls_basis basis; /* in use, on [low, high]; period is high - low for a periodic basis, else NaN */
     double low, high, period;
     int regular;   /* 1: a grid on which the functions are orthogonal */

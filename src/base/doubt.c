@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Placeholders in a sentence: {name} prints a number with four digits; {name:2} prints two digits, or as many
- * as tell it from the doubt's other numbers; {name:%} prints a percentage; {what} prints the doubt's word.
+ * Placeholders in a sentence. {name} prints a number with four digits. {name:2} prints two digits, or as many
+ * as tell it from the doubt's other numbers. {name:%} prints a percentage, and {what} the doubt's word.
  * Sentences are written in the plural ("{rows} rows are"); the text says "1 row is".
  */
 typedef struct {

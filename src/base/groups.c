@@ -66,7 +66,7 @@ kspec_status ks_group_order_alloc(ks_group_order *o, const ks_groups *g, ks_aren
 void ks_group_order_set(ks_group_order *o, const ks_groups *g) {
     size_t at = 0;
     for (size_t k = 0; k < g->count; k++) {
-        size_t own = o->group[k]; /* a group of its own, or the number of one */
+        size_t own = o->group[k]; /* a group of one, or the group's number */
         o->first[k] = at;
         for (size_t i = 0; i < ks_group_size(g, own); i++)
             o->place[at++] = g->of ? g->member[g->start[own] + i] : own;

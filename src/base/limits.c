@@ -32,8 +32,8 @@ static int read_number(const char *root, const char *folder, const char *file, c
 
 /*
  * The memory that one control group still allows: its limit minus its use, not counting cached files that the
- * kernel can drop. "max", the absence of a limit, is not a number and allows everything; so does the
- * near-infinite value of version 1.
+ * kernel can drop. "max", the absence of a limit, is not a number and allows everything. The near-infinite
+ * value of version 1 also allows everything.
  */
 static size_t group_leaves(const char *root, const char *folder, const char *limit, const char *usage,
                            const char *reclaimable) {

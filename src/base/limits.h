@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * The smallest of: MemAvailable; the rest that the control groups of this process (version 1 or 2, every
- * ancestor) allow; the rest that RLIMIT_AS and RLIMIT_DATA allow. SIZE_MAX if none of them is known. `root`
- * is a prefix of all paths; it is "" except in tests.
+ * The smallest of three amounts of memory: MemAvailable, the rest that the control groups of this process
+ * (version 1 or 2, every ancestor) allow, and the rest that RLIMIT_AS and RLIMIT_DATA allow. SIZE_MAX if none
+ * of them is known. `root` is a prefix of all paths; it is "" except in tests.
  */
 size_t ks_limits_available(const char *root);

@@ -30,7 +30,7 @@ typedef struct {
     int (*rank)(const kspec_team *t);
     int (*ranks)(const kspec_team *t);
     void (*count)(kspec_team *t);
-    /* all processes exchange their status; rank 0 sends its data to all; the end of a call */
+    /* the next three: all processes exchange their status, rank 0 sends its data to all, a call ends */
     kspec_status (*synchronise)(kspec_team *t, kspec_status mine, const char *what, uint64_t number,
                                 kspec_error *err);
     kspec_status (*send)(kspec_team *t, void *data, size_t bytes, kspec_error *err);

@@ -44,8 +44,8 @@ typedef enum {
     KS_STREAM_FEATURE_ORDER,
     /*
      * ridge: W of draw k, its phases, and factors that scale its columns; noise added to the test rows; split
-     * k of the rows (0: into training and test rows, 1: the test rows in use, from 2: the test rows that a
-     * recommendation averages over); the classes whose outputs are read
+     * k of the rows; the classes whose outputs are read. Split 0 gives training and test rows, split 1 the
+     * test rows in use, and splits from 2 on the test rows that a recommendation averages over
      */
     KS_STREAM_RIDGE,
     KS_STREAM_RIDGE_PHASES,

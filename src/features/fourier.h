@@ -19,7 +19,7 @@ kspec_status ks_fourier_draw(ks_fourier *f, const ks_kernel *kernel, size_t p, s
 
 /*
  * Rows first, first + 1, ... of normals, p each: w sqrt(2 nu/chi^2), with one chi^2 = 2G of 2 nu degrees of
- * freedom for each row. For heavy tails we cut phases off at 1e12 turns, where they are already random.
+ * freedom for each row. The factor is at most 1e12: the phases of larger ones are equally random.
  */
 void ks_student_scale(double *W, double nu, size_t p, size_t first, size_t count, uint64_t seed,
                       uint64_t stream);

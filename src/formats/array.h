@@ -87,8 +87,8 @@ kspec_status ks_text_parse(ks_bytes *bytes, const char *select_cols, const char 
                            kspec_error *err);
 
 /*
- * Do the first bytes look like this format? idx may be gzipped; MATLAB v7.3 is HDF5 behind a 512-byte header;
- * mat is v5 to v7. A file that matches none of these formats is text.
+ * Do the first bytes look like this format? idx may be gzipped, MATLAB v7.3 is HDF5 behind a 512-byte header,
+ * and mat is v5 to v7. A file that matches none of these formats is text.
  */
 int ks_npy_match(const ks_bytes *b);
 int ks_npz_match(const ks_bytes *b);

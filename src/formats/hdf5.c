@@ -38,10 +38,7 @@ int ks_hdf5_match(const ks_bytes *b) {
     return 0;
 }
 
-/*
- * 116 bytes of text, 8 bytes that do not matter to us, then version 0x0100 and "MI", both in the file's byte
- * order.
- */
+/* 116 bytes of text, 8 bytes that we skip, then version 0x0100 and "MI", both in the file's byte order. */
 int ks_mat_match(const ks_bytes *b) {
     return b->size >= 128 && memcmp(b->data, "MATLAB", 6) == 0 &&
            (memcmp(b->data + 124, "\0\1IM", 4) == 0 || memcmp(b->data + 124, "\1\0MI", 4) == 0);

@@ -3,7 +3,7 @@
 
 #include "formats/array.h"
 
-/* A place in a text. Rows end in \n, \r\n or \r; fields at the delimiter; quotes protect both. */
+/* A place in a text. Rows end in \n, \r\n or \r, and fields at the delimiter; quotes protect both. */
 typedef struct {
     const char *p, *end;
     size_t line; /* line number of p, from 1 */

@@ -125,7 +125,7 @@ static int is_header(const column *columns, size_t n) {
 
 /*
  * 0x10 or "2 # c" may be a name or a damaged number: if every word of the header is of this kind, only the
- * user can tell. Quotes mark it as a name, unless the rows below have them, too.
+ * user can tell. Quotes mark it as a name, unless the rows below also have quotes.
  */
 static int is_doubtful(const column *columns, size_t n) {
     for (size_t j = 0; j < n; j++)

@@ -48,7 +48,7 @@ void widen(double *to, const void *from, size_t count, enum matio_classes class)
     }
 }
 
-/* ---- what can be read ---- */
+/* ---- readable variables ---- */
 
 static size_t count_of(const matvar_t *v) {
     size_t n = 1;

@@ -17,7 +17,9 @@ typedef struct {
 
 /* The missing values: their number and positions. */
 typedef struct {
-    /* values; rows of trials with some but not all values missing; and the first of each */
+    /*
+     * numbers of values, and of rows of trials with some but not all values missing; then the first of each
+     */
     size_t count, partial_count;
     place first, partial;
     /* for each row, the number of trials without a missing value */

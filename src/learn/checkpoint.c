@@ -1,7 +1,8 @@
 /*
- * Saves a training run as bytes, and loads it again: words of 8 bytes in the machine's order. They hold magic
- * number, version, length; the configuration, word by word; epoch, step, the measurements so far; weights and
- * Adam's means, two floats a word; and a checksum of all preceding words.
+ * Saves a training run as bytes, and loads it again: words of 8 bytes in the machine's order. First come
+ * magic number, version and length, then the configuration, word by word. Epoch, step and the measurements so
+ * far follow, then weights and Adam's means, two floats a word. The last word is a checksum of all words
+ * before it.
  */
 #include "base/error.h"
 #include "base/result.h"

@@ -38,7 +38,7 @@ static int inside, threads_before;
 static atomic_int mapped;
 static sem_t permits;
 
-/* OpenBLAS has a table of 2 MAX_THREADS buffers, some of which its own threads hold. */
+/* OpenBLAS has a table of 2 MAX_THREADS buffers; its threads hold some of them. */
 static int most_buffers(void) {
     const char *config = strstr(ks_blas_config(), "MAX_THREADS=");
     int n = 0;

@@ -290,7 +290,7 @@ static kspec_status every_one_again(const ks_run *run, const ks_pair *p, const k
     return st;
 }
 
-/* On a GPU every start row is a block of its own, and the groups are the device's parts. */
+/* On a GPU each block has one start row, and the groups are the device's parts. */
 static kspec_status on_device(job *j, const ks_moments_out *out, kspec_error *err) {
     ks_path_plan *plan = &j->plan;
     const size_t P = plan->P, Q = plan->Q, n = (size_t)plan->nmax;

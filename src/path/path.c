@@ -36,7 +36,7 @@ ks_path_factor ks_path_mean(const ks_path_plan *plan, size_t P, size_t Q, int n)
 }
 
 /*
- * The sum over cycles of order n has C(P,n) C(Q,n) = 2^c(n) terms of size about 1. c is concave, so scaling
+ * The sum over cycles of order n has C(P,n) C(Q,n) = 2^c(n) terms of size about 1. c is concave. So scaling
  * the entries by 2^s with 2 nmax s = -c(nmax) leaves no sum below 1; only the bulge in between might
  * overflow.
  */

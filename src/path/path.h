@@ -23,9 +23,9 @@ kspec_status ks_path_assigned(const ks_run *run, const double *const *trials, si
 /* ---- shared with path_loo.c and path_groups.c ---- */
 
 /*
- * How the computation is divided and scaled: blocks of `lanes` start rows, `together` of which go through the
- * same band of rows and tile of columns one after the other, while the cache holds those entries. The
- * division does not change a bit of the result.
+ * How the computation is divided and scaled. A block has `lanes` start rows. `together` blocks go through the
+ * same band of rows and tile of columns one after the other, while the cache holds the entries. The division
+ * does not change a bit of the result.
  */
 typedef struct {
     const ks_simd *k;

@@ -62,7 +62,7 @@ KS_INLINE own_sums unit(const int centered, const ks_pairs_panel *panel, size_t 
     _(KS_PAIR_NNPR, nn * p * r) _(KS_PAIR_NNDE, nn * d * e)
 /* clang-format on */
 
-/* Not centred; centred; centred, with all tuples of four rows counted alike */
+/* not centred, centred, and centred with all tuples of four rows counted alike */
 enum { PLAIN, CENTERED, ALIKE };
 
 static inline int sums_of(int centered) { return centered == ALIKE ? KS_PAIR_ALL : KS_PAIR_SUMS; }
@@ -178,7 +178,7 @@ KS_INLINE void estimate_alike(const vd *s, vd minus, const ks_pairs_panel *panel
                              S(NY), S(NW), S(ND), S(NYW), S(NYD), S(NWD), S(NYWD)};
 #undef S
     const vd zero = vd_set(0), one = vd_set(1);
-    const factors four = {zero, zero, one, one}; /* S(x,y,z,w) alone */
+    const factors four = {zero, zero, one, one}; /* only S(x,y,z,w) */
     vd s4, same;
     estimate(s, minus, &four, &s4, &same);
     *moment = scale * (pairs_left(&pr, minus, rows, squares) +

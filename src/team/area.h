@@ -11,9 +11,9 @@ enum { KS_AREA_PARTS = 3 };
 
 /*
  * Gives `count` parts of at least `bytes` bytes each; all ranks call it with the same arguments. The parts
- * are NULL if there is no area: several machines, too little memory, or a system that does not permit it.
- * They last until the end of the call. If they are small compared with the free memory, and nothing failed,
- * later calls use them again.
+ * are NULL if no area exists: several machines, not enough memory, or a system that does not permit it. They
+ * last until the end of the call. If they are small compared with the free memory, and nothing failed, later
+ * calls use them again.
  */
 kspec_status ks_area_get(kspec_team *t, size_t bytes, int count, double **area, kspec_error *err);
 

@@ -22,7 +22,7 @@ static int count_in(const char *variable) {
 
 /*
  * The MPI that the environment names, and its number of ranks (0: unknown). Open MPI's mpirun sets
- * OMPI_COMM_WORLD_SIZE; PMIx (srun --mpi=pmix) sets PMIX_RANK; MPICH's mpirun and srun --mpi=pmi2 set
+ * OMPI_COMM_WORLD_SIZE. PMIx (srun --mpi=pmix) sets PMIX_RANK. MPICH's mpirun and srun --mpi=pmi2 set
  * PMI_RANK. srun without either starts copies that do not know of each other.
  */
 static const char *launcher(int *ranks) {

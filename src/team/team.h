@@ -28,8 +28,8 @@ struct kspec_team {
     size_t *bytes;
     unsigned char *flags;
     /*
-     * team/area.h: the shared area, or NULL; bytes of a part; whether it is impossible, and whether it
-     * outlives the call
+     * team/area.h: the shared area, or NULL, and the bytes of a part; whether it is impossible or outlives
+     * the call
      */
     void *area;
     size_t area_part;
