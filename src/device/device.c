@@ -64,7 +64,7 @@ static kspec_status resolve(kspec_device *want, kspec_error *err) {
 
 /* ---- opening ---- */
 
-/* Bytes that KSPEC_GPU_MEMORY allows; 0 if it is not set; SIZE_MAX if it is not a number of GB */
+/* The bytes in KSPEC_GPU_MEMORY; 0 if it is not set, SIZE_MAX if it is not a number of GB */
 static size_t allowed(void) {
     const char *set = getenv("KSPEC_GPU_MEMORY");
     char *end;

@@ -151,7 +151,7 @@ typedef struct {
 
 typedef enum { KS_PLUGIN_OK, KS_PLUGIN_NOMEM, KS_PLUGIN_STOPPED, KS_PLUGIN_BROKEN } ks_plugin_status;
 
-/* An open device. Calls on one device are made from one thread at a time. */
+/* An open device. Only one thread at a time may call its functions. */
 typedef struct ks_gpu ks_gpu;
 
 typedef struct {

@@ -100,10 +100,7 @@ static kspec_status to_device(const ks_run *run, ks_resident *r, int read, kspec
 
 /* ---- operations ---- */
 
-/*
- * The matrices that an operation reads, and the one that it writes (NULL: a host vector), all or `in` held
- * ones
- */
+/* The matrices that an operation reads, and the one that it writes (NULL: a host vector); in: in part */
 typedef struct {
     ks_resident *from[KS_TILE_FACTORS + 2], *to;
     int count, in, known;

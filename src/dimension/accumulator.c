@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* Long enough for products of columns to dominate the time, and short compared with all rows */
+/* Long enough for products of columns to dominate the time, and small compared with these products */
 size_t ks_accumulator_block = 1024;
 
 enum { RESERVOIR = 4096 };

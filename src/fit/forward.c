@@ -163,7 +163,7 @@ static ks_cplx search(const ks_spectrum *s, double level, double start) {
 
 /* ---- the fast way: Newton for both equations ---- */
 
-/* Distance from a solution, with the second equation in units of its own slope. */
+/* The distance from a solution, where the second equation is divided by its slope */
 static double misfit(const values *v, double level, double *f1, double *f2) {
     *f1 = v->T.im - pi;
     *f2 = v->L + pi * level;

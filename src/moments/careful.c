@@ -21,8 +21,8 @@ static double lost_at(const ks_lost *lost, size_t P, size_t k) {
 }
 
 /*
- * Every value must be accurate, and more than half of the changes must be, because a few changes cannot make
- * an error bar. A change is seldom smaller than the value divided by the number of rows or columns, so most
+ * Every value must be accurate, and so must half of the changes: a few inaccurate changes hardly affect an
+ * error bar. A change is seldom smaller than the value divided by the number of rows or columns, so most
  * data pass without counting. Under pure noise the changes are much larger, because the value itself is near
  * 0.
  */

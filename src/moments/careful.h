@@ -1,6 +1,6 @@
 /*
  * Second-order estimates that rounding may have spoiled: tests whether it did, and recomputes them with twice
- * the digits (pairs/twice.h). The trials, too, are averaged and centred with twice the digits.
+ * the digits (pairs/twice.h). It also averages and centres the trials with twice the digits.
  */
 #pragma once
 

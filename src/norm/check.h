@@ -1,4 +1,4 @@
-/* What kspec_norm() accepts. */
+/* Checks the options and the matrix of kspec_norm(). */
 #pragma once
 
 #include "features/kernel.h"

@@ -30,7 +30,7 @@ kspec_status ks_rff_device_open(ks_rff_device *z, const ks_run *run, const ks_in
                                 double scale, size_t memory, ks_arena *arena, kspec_error *err);
 void ks_rff_device_close(ks_rff_device *z, const ks_run *run);
 
-/* Those of norm/rff.h */
+/* The same operations as in norm/rff.h */
 kspec_status ks_rff_device_apply(ks_rff_device *z, const ks_run *run, const double *v, double *w,
                                  kspec_error *err);
 kspec_status ks_rff_device_gram(ks_rff_device *z, const ks_run *run, double *G, kspec_error *err);

@@ -98,9 +98,9 @@ double ks_sums_traces(const ks_quad *q, const ks_sums_rows *rows, double pairs);
 double ks_sums_terms(const ks_sums_rows *rows, double pairs);
 
 /*
- * Possible rounding errors of averages from sums that, with the absolute values of their terms, have the
- * error `error`. pairs, fewer: the pairs of columns in total, and at least without one. |s_xy s_zw|, |s_xz
- * s_yw|, |s_xw s_yz| and the terms of s_xyzw are at most |x| |z| |y| |w|.
+ * Possible rounding errors of averages whose sums, with the absolute values of their terms, are accurate to
+ * `error`. pairs, fewer: the pairs of columns in total, and at least without one. |s_xy s_zw|,
+ * |s_xz s_yw|, |s_xw s_yz| and the terms of s_xyzw are at most |x| |z| |y| |w|.
  */
 ks_lost ks_sums_lost(const ks_sums_rows *rows, double pairs, double fewer, double error);
 

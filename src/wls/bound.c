@@ -1,6 +1,6 @@
 /*
- * Theorem 5.1: the error bound for features with smoothing. Below p, t_k <= p; from p on, t_k > p; so each
- * sum is bounded term by term.
+ * Theorem 5.1: the error bound for features with smoothing. Below p, t_k <= p, and from p on, t_k > p. So
+ * each sum is bounded term by term.
  */
 #include "base/clock.h"
 #include "base/error.h"

@@ -34,7 +34,7 @@ static void normals(uint64_t seed, uint64_t stream, size_t n, ks_cplx *z) {
 }
 
 /*
- * Draw `draw`: theta (P) is circular, with half of the variance in each part; y (N) is its data, in which the
+ * Draw `draw`: theta (P) is circular, with half of the variance in each part. y (N) is its data, in which the
  * modes of a class add up; noise (N) is separate.
  */
 static void make_draw(const empirical_job *j, size_t draw, ks_cplx *theta, ks_cplx *y, ks_cplx *noise,

@@ -52,7 +52,7 @@ static kspec_status best_p(size_t N, const size_t *p, size_t count, const kspec_
     if (!st) chosen = e[best];
     ks_free(all);
     ks_free(e);
-    /* its variance, too */
+    /* also its variance */
     if (!st && !g.no_variance) st = ks_wls_expect_all(run, &g, &at, 1, &chosen, err);
     return st ? st : give(&g, at, &chosen, start, out, err);
 }

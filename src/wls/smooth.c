@@ -14,7 +14,7 @@
 
 enum { MOST_BASES = 3 };
 
-/* A basis with its memory, most of which only the chosen basis needs to the end */
+/* A basis with its memory. Only the chosen basis keeps most of it to the end. */
 typedef struct {
     ks_arena arena;
     ks_reduced data;
