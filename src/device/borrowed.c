@@ -1,3 +1,4 @@
+/* Finds the GPU that holds the caller's matrices, and packs or copies them. */
 #include "device/borrowed.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Factors and inverts positive definite matrices on a device by recursive halving. */
 #include "device/cholesky.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Transposes a pair of matrices on the run's device, or copies it to the host. */
 #include "device/pair_device.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Multiplies matrices in host memory, on the run's device or CPU. */
 #include "device/product.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* Keeps matrices that do not all fit on a GPU in host memory, and copies them to it when needed. */
 #include "device/resident.h"
 
 #include "base/clock.h"

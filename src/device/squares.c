@@ -1,3 +1,4 @@
+/* Runs computations with matrices as large as the Gram matrix on any backend. */
 #include "device/squares.h"
 
 #include "base/error.h"

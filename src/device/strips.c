@@ -1,3 +1,4 @@
+/* Divides matrices into strips for the ranks of a team, and exchanges rows, columns and blocks. */
 #include "device/strips.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Computes elementwise products of matrices and their sums on the CPU, tile by tile. */
 #include "device/tile.h"
 
 #include "base/error.h"

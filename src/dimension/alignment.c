@@ -1,3 +1,4 @@
+/* Computes the alignment of two matrices and its interval from second-order estimates. */
 #include "dimension/alignment.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Computes differences between two matrices by the paired jackknife, with p-values. */
 #include "dimension/differences.h"
 
 #include "base/center.h"

@@ -1,3 +1,4 @@
+/* Runs the exact estimator for m(3) and m(4), with leave-one-out values. */
 #include "dimension/higher.h"
 
 #include "base/center.h"

@@ -1,3 +1,4 @@
+/* Tests an alignment against all orders of the rows, by the first three moments of their distribution. */
 #include "dimension/permuted.h"
 
 #include "base/error.h"

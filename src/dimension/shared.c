@@ -1,3 +1,4 @@
+/* Estimates the shared dimension of two matrices by expressions of einsum/. */
 #include "dimension/shared.h"
 
 #include "base/center.h"

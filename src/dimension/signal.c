@@ -1,3 +1,4 @@
+/* Estimates which fraction of each column's variance repeats across trials. */
 #include "dimension/signal.h"
 
 #include "base/center.h"

@@ -1,3 +1,4 @@
+/* Estimates how the noise variance differs between columns, and solves for its effect on the spectrum. */
 #include "fit/columns.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Computes the singular values and leverages of the mean over trials. */
 #include "fit/decompose.h"
 
 #include "base/center.h"

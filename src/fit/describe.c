@@ -1,3 +1,4 @@
+/* Computes dimensions, exponents and shares of a spectrum, with intervals from the families of the fit. */
 #include "fit/describe.h"
 
 #include "base/error.h"

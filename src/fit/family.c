@@ -1,3 +1,4 @@
+/* Builds the priors of families of spectra, and segments a spectrum into constant pieces. */
 #include "fit/family.h"
 
 #include "base/error.h"

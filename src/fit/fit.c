@@ -1,3 +1,4 @@
+/* Fits all families of spectra, averages them, and reads off medians and intervals. */
 #include "fit/fit.h"
 
 #include "base/error.h"

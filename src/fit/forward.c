@@ -1,3 +1,4 @@
+/* Solves the equations that map the operator's eigenvalues to the sample's. */
 #include "fit/forward.h"
 
 #include <math.h>

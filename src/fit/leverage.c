@@ -1,3 +1,4 @@
+/* Computes how uneven leverages of rows and columns shift and spread the sample's eigenvalues. */
 #include "fit/leverage.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Computes weights and quantiles of mixtures of normal distributions. */
 #include "fit/mixture.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Finds a family's most likely spectrum by Gauss-Newton, and its evidence by Laplace's approximation. */
 #include "fit/mode.h"
 
 #include "linalg/cholesky.h"

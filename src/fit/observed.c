@@ -1,3 +1,4 @@
+/* Selects the sample eigenvalues for the fit, and computes their errors. */
 #include "fit/observed.h"
 
 #include "base/error.h"

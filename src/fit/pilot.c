@@ -1,3 +1,4 @@
+/* Computes Mestre's closed-form estimate of the operator's eigenvalues, which starts the fit. */
 #include "fit/pilot.h"
 
 #include "base/sort.h"

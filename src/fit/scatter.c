@@ -1,3 +1,4 @@
+/* Computes the covariance of the sample's log eigenvalues for Gaussian factors. */
 #include "fit/scatter.h"
 
 #include <math.h>

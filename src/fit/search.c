@@ -1,3 +1,4 @@
+/* Searches the families of spectra for those that explain the data best. */
 #include "fit/search.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Averages one task over splits of trials, both orders of a pair, and random orders of rows and columns. */
 #include "moments/average.h"
 
 #include "base/center.h"

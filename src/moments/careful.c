@@ -1,3 +1,4 @@
+/* Recomputes second-order estimates with twice the digits if rounding may have spoiled them. */
 #include "moments/careful.h"
 
 #include "base/center.h"

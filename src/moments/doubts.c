@@ -1,3 +1,4 @@
+/* Finds reasons to doubt estimated moments and the dimension that they give. */
 #include "moments/doubts.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Compares m(2) with its value for pure noise, to tell whether a matrix contains any signal. */
 #include "moments/evidence.h"
 
 #include "base/center.h"

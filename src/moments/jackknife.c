@@ -1,3 +1,4 @@
+/* Computes standard errors and intervals from leave-one-out estimates by the jackknife. */
 #include "moments/jackknife.h"
 
 #include "base/student.h"

@@ -1,3 +1,4 @@
+/* Chooses the tasks of a call: which estimators run, up to which order, within which budget. */
 #include "moments/plan.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Estimates m(1), m(1)^2 and m(2) of one matrix, with leave-one-out values and rounding bounds. */
 #include "moments/second.h"
 
 #include "base/center.h"

@@ -1,3 +1,4 @@
+/* Scales, normalises, centres and splits the caller's trials in host memory. */
 #include "moments/trials.h"
 
 #include "base/center.h"

@@ -1,3 +1,4 @@
+/* Scales and centres one or two trials in GPU memory. */
 #include "moments/trials_device.h"
 
 #include "base/center.h"

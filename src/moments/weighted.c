@@ -1,3 +1,4 @@
+/* Brings complete sides and finite populations to one form, and checks the options with them. */
 #include "moments/weighted.h"
 
 #include "base/center.h"

@@ -1,3 +1,4 @@
+/* Adds up the work and memory of a call, and decides whether it runs on the GPU. */
 #include "moments/where.h"
 
 #include "base/memory.h"

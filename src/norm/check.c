@@ -1,3 +1,4 @@
+/* Checks the options and the matrix of kspec_norm(), and chooses methods for AUTO. */
 #include "norm/check.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Estimates |K| from unbiased moments of random features. */
 #include "norm/debiased.h"
 
 #include "base/error.h"

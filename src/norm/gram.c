@@ -1,3 +1,4 @@
+/* Multiplies with a kernel's Gram matrix tile by tile, holding or recomputing the tiles. */
 #include "norm/gram.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Finds the largest eigenvalue of an operator by power and by Lanczos iteration. */
 #include "norm/iterate.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Runs each method of kspec_norm() once: eigenproblem, Lanczos, samples of rows, random features. */
 #include "norm/methods.h"
 
 #include "base/clock.h"

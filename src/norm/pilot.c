@@ -1,3 +1,4 @@
+/* Predicts from pilot runs how many random features reach a wanted error. */
 #include "norm/pilot.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Computes random features in bands of rows, and products with them. */
 #include "norm/rff.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Computes random features on a device in tiles of rows, and products with them. */
 #include "norm/rff_device.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Turns lists over rows and columns into second-order sums for matrices with one trial. */
 #include "pairs/lists.h"
 
 #include "base/error.h"

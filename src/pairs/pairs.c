@@ -1,3 +1,4 @@
+/* Estimates first and second order pair by pair of columns, with groups and missing entries. */
 #include "pairs/pairs.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Keeps the rows with the smallest random keys, as a uniform sample of a stream. */
 #include "pairs/reservoir.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Adds rows to the second-order state of a stream, and merges two states. */
 #include "pairs/stream.h"
 
 #include "base/error.h"

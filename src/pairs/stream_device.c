@@ -1,3 +1,4 @@
+/* Adds batches on a GPU to the second-order state of a stream. */
 #include "pairs/stream_device.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Computes second-order sums of two matrices on the CPU, also without each row and column. */
 #include "pairs/sums.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Computes the products behind second-order sums on a device. */
 #include "pairs/sums_device.h"
 
 #include "device/squares.h"

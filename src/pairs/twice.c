@@ -1,3 +1,4 @@
+/* Computes second-order estimates with twice the digits of a double. */
 #include "pairs/twice.h"
 
 #include "base/error.h"

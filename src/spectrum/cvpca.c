@@ -1,3 +1,4 @@
+/* Computes cross-validated eigenvalues from two halves of the trials. */
 #include "spectrum/cvpca.h"
 
 #include "base/memory.h"

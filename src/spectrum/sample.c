@@ -1,3 +1,4 @@
+/* Computes the eigenvalues of the sample matrix. */
 #include "spectrum/sample.h"
 
 #include "base/error.h"

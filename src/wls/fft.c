@@ -1,3 +1,4 @@
+/* Computes discrete Fourier transforms of any length. */
 #include "wls/fft.h"
 
 #include "base/error.h"

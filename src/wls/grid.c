@@ -1,3 +1,4 @@
+/* Checks a problem on the Fourier grid, and allocates its results. */
 #include "wls/grid.h"
 
 #include "base/error.h"
