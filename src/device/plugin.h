@@ -51,8 +51,8 @@ typedef enum {
 
 /*
  * C (m x n) = alpha op(A) op(B) + beta C; ta, tb: 1 to transpose. A is m x k (k x m if ta), B is k x n.
- * symmetric: C is known to be symmetric, and was so before if beta is not 0. A team supports this with beta =
- * 0 only.
+ * symmetric: C is known to be symmetric, and was so before if beta is not 0. A team supports this only with
+ * beta = 0.
  */
 typedef struct {
     int ta, tb;

@@ -123,10 +123,11 @@ static int take_logs(const lists *l, int n, double *logs) {
 }
 
 /*
- * The fraction of the jackknife's variance that is true. The variance of a mean over tuples is s_1 + s_2 +
- * ..., where s_k is the part that k rows and columns contribute jointly. The jackknife counts s_k k times: V
- * = sum of k s_k (Efron and Stein 1981). From half the rows and half the columns, s_k is 2^k times as large:
- * V' = sum of 2^k k s_k. With parts 1 and k alone, the true variance is V - (V' - 2 V) (k-1) / (k (2^k - 2)).
+ * The fraction of the jackknife's variance that is true. The variance of a mean over tuples is
+ * s_1 + s_2 + ..., where s_k is the part that k rows and columns contribute jointly. The jackknife counts s_k
+ * k times: V = sum of k s_k (Efron and Stein 1981). From half the rows and half the columns, s_k is 2^k times
+ * as large: V' = sum of 2^k k s_k. With parts 1 and k alone, the true variance is
+ *     V - (V' - 2 V) (k-1) / (k (2^k - 2)).
  * The factor is 1/4 for k = 2, 1/9 for k = 3, 3/56 for k = 4. Moments of order 2 have all these parts; 1/9
  * was chosen by the levels of p that it gives (docs/explanation/alignment.md). V' is the mean over the four
  * quarters of even and odd rows and columns. For a dimension, the parts come from its first-order expansion,

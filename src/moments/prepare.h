@@ -28,8 +28,8 @@ typedef struct {
 
 /*
  * Also removes each left-out group of rows from the standard deviations, to first order. A cycle takes column
- * a once, so m is linear in 1/s_a^2, and the cycles through a add up to w_a = m - (Q-n)/Q m_{-a}. With d_a =
- * s_a^2 without the rows / s_a^2 - 1, m without them becomes m - sum_a d_a w_a.
+ * a once, so m is linear in 1/s_a^2, and the cycles through a add up to w_a = m - (Q-n)/Q m_{-a}. With
+ * d_a = s_a^2 without the rows / s_a^2 - 1, m without them becomes m - sum_a d_a w_a.
  */
 kspec_status ks_standard_left_out(const kspec_matrix *phi, size_t ntrials, const size_t *row_trials,
                                   const ks_groups *rows, const ks_left_out *list, size_t count,

@@ -80,8 +80,8 @@ static kspec_status prepare(ks_norm_job *j, const kspec_matrix *x, kspec_norm_re
 
 /*
  * Theorem 2.1 of the paper (Approximating Gram Matrix Spectral Norm using Random Features): the probability
- * that | |K| - sigma_1(Z)^2 | exceeds e is at most 2n exp(-e^2 q/(c1 n^2 + c2 n e)), c1 = 2(c^2 + 4), c2 =
- * 2(c + 2)/3, c = sup k = 1. At 5%, e solves e^2 q - c2 n L e - c1 n^2 L = 0, L = log(2n/0.05). NaN if e
+ * that | |K| - sigma_1(Z)^2 | exceeds e is at most 2n exp(-e^2 q/(c1 n^2 + c2 n e)), c1 = 2(c^2 + 4),
+ * c2 = 2(c + 2)/3, c = sup k = 1. At 5%, e solves e^2 q - c2 n L e - c1 n^2 L = 0, L = log(2n/0.05). NaN if e
  * exceeds n.
  */
 static double theorem_bound(double n, double q) {

@@ -14,8 +14,8 @@
  *
  *     P = xy, R = zw, D = xz, E = yw, x, y, z, w as sums over the rows of a unit,
  *
- * the kernel's cycle takes P from one unit and R from another; two 1-cycles take D and E. With centring, P =
- * xy may be split into x from one unit and minus y from another, and so on. With S the sum over different
+ * the kernel's cycle takes P from one unit and R from another; two 1-cycles take D and E. With centring,
+ * P = xy may be split into x from one unit and minus y from another, and so on. With S the sum over different
  * units,
  *
  *     m(2):    S(P,R) / N_2 - (S(x,y,R) + S(z,w,P)) / N_3 + S(x,y,z,w) / N_4,
