@@ -1,3 +1,4 @@
+/* Looks for the program's own files in the directories around it. */
 #define _GNU_SOURCE /* dladdr */
 #include "base/beside.h"
 

@@ -1,3 +1,4 @@
+/* Detects the processor's instruction set, and obeys KSPEC_ISA. */
 #include "base/cpu.h"
 
 #include "base/error.h"

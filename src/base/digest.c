@@ -1,3 +1,4 @@
+/* Computes the hash of a block of bytes. */
 #include "base/digest.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Writes error messages, copies options, and names the statuses. */
 #include "base/error.h"
 
 #include "base/letters.h"

@@ -1,3 +1,4 @@
+/* Computes tail probabilities of the gamma distribution. */
 #define _DEFAULT_SOURCE
 #include "base/gamma.h"
 

@@ -1,3 +1,4 @@
+/* Turns labels into groups, orders rows by group, and counts sets of rows from different groups. */
 #include "base/groups.h"
 
 #include "base/error.h"

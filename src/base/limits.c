@@ -1,3 +1,4 @@
+/* Reads the memory limits of this process from the system. */
 #include "base/limits.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* Checks and copies matrices. */
 #include "base/matrix.h"
 
 #include "base/error.h"

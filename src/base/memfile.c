@@ -1,3 +1,4 @@
+/* Creates a file in memory that several processes share. */
 #ifndef KSPEC_PORTABLE
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memfd_create */

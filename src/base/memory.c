@@ -1,3 +1,4 @@
+/* Allocates memory, singly or in arenas, and asks the system how much is free. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "base/memory.h"
 

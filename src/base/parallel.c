@@ -1,3 +1,4 @@
+/* Runs the chunks of a loop on several threads. */
 #define _GNU_SOURCE
 #include "base/parallel.h"
 

@@ -1,3 +1,4 @@
+/* Allocates results and finishes public calls. */
 #include "base/result.h"
 
 #include <string.h>

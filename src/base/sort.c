@@ -1,3 +1,4 @@
+/* Sorts doubles. */
 #include "base/sort.h"
 
 #include <stdlib.h>

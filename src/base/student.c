@@ -1,3 +1,4 @@
+/* Computes tail probabilities and quantiles of Student's t distribution. */
 #include "base/student.h"
 
 #include "base/gamma.h"

@@ -1,3 +1,4 @@
+/* Draws frequencies of random Fourier features, and computes the features. */
 #include "features/fourier.h"
 
 #include "base/error.h"

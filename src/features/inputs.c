@@ -1,3 +1,4 @@
+/* Scales and centres the rows of a data table. */
 #include "features/inputs.h"
 
 #include "base/error.h"

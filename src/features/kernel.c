@@ -1,3 +1,4 @@
+/* Checks the options of a kernel. */
 #include "features/kernel.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Computes the Matern kernel by numerical integration. */
 #include "features/matern.h"
 
 #include "base/gamma.h"

@@ -1,3 +1,4 @@
+/* Adds noise to generated matrices. */
 #include "features/noise.h"
 
 #include "base/streams.h"

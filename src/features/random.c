@@ -1,3 +1,4 @@
+/* Counter-based random numbers, uniform and normal, and random permutations. */
 #include "base/streams.h"
 #include "kspec/base.h"
 #include "simd/simd.h"

@@ -1,3 +1,4 @@
+/* Allocates and frees the arrays that parsers return. */
 #include "formats/array.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Converts numbers of every binary type to doubles. */
 #include "formats/element.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* Recognises files of other programs by their first bytes. */
 #include "formats/foreign.h"
 
 #include "base/error.h"

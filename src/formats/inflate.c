@@ -1,3 +1,4 @@
+/* Decompresses gzip files and zip members with zlib. */
 #include "formats/inflate.h"
 
 #include "base/error.h"

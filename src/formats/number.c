@@ -1,3 +1,4 @@
+/* Parses decimal numbers fast and with correct rounding. */
 #include "formats/number.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Checks a sparse matrix and expands it to a full one. */
 #include "formats/sparse.h"
 
 static size_t lines_of(const ks_sparse *s) { return s->by_columns ? s->cols : s->rows; }

@@ -1,3 +1,4 @@
+/* Finds the layout of a text file: its delimiter, header, rows and columns. */
 #include "formats/text.h"
 
 #include "base/error.h"

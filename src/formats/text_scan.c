@@ -1,3 +1,4 @@
+/* Splits a text into rows and fields. */
 #include "formats/text.h"
 
 #include "formats/number.h"

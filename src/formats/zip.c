@@ -1,3 +1,4 @@
+/* Reads the directory and the members of a zip archive. */
 #include "formats/zip.h"
 
 #include "base/error.h"

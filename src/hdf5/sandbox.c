@@ -1,3 +1,4 @@
+/* Restricts kspec-hdf5 to the system calls that it needs for parsing. */
 #ifndef _GNU_SOURCE /* the tests define it already */
 #define _GNU_SOURCE
 #endif

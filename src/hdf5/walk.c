@@ -1,3 +1,4 @@
+/* Visits all objects of an HDF5 file. */
 #include "hdf5/walk.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* A hash table of column names. */
 #include "io/names.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Trains a network with one hidden layer. */
 #include "learn/network.h"
 
 #include "base/error.h"

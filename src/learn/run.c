@@ -1,3 +1,4 @@
+/* Trains and measures one network, epoch by epoch. */
 #include "learn/run.h"
 
 #include "base/clock.h"

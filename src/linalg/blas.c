@@ -1,3 +1,4 @@
+/* Controls the threads of the BLAS library, and names the library. */
 #include "linalg/blas.h"
 
 #ifdef KSPEC_OPENBLAS

@@ -1,3 +1,4 @@
+/* Computes Cholesky factors and inverses on several threads. */
 #include "linalg/cholesky.h"
 
 #include "base/shared.h"

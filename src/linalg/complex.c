@@ -1,3 +1,4 @@
+/* Pseudo-inverses and norms of complex matrices. */
 #include "linalg/complex.h"
 
 #include "base/error.h"

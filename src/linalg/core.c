@@ -1,3 +1,4 @@
+/* Recommends the core that OpenBLAS should use. */
 #include "linalg/core.h"
 #include "kspec/host.h"
 #include "linalg/blas.h"

@@ -1,3 +1,4 @@
+/* Factors a pair of covariance matrices. */
 #include "linalg/covariance.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Solves symmetric eigenproblems with LAPACK. */
 #include "linalg/eigen.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Multiplies matrices in tiles on several threads. */
 #include "linalg/linalg.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Computes the QR factorisation with LAPACK. */
 #include "linalg/qr.h"
 
 #include "base/error.h"

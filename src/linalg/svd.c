@@ -1,3 +1,4 @@
+/* Computes the singular value decomposition with LAPACK. */
 #include "linalg/svd.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Computes the largest eigenvalue with LAPACK. */
 #include "linalg/top.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* Repeats the fit of a measure for random draws of the moments. */
 #include "lp/draws.h"
 
 #include "base/error.h"

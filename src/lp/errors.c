@@ -1,3 +1,4 @@
+/* Weights moments by their errors, and draws random moments. */
 #include "lp/errors.h"
 
 #include "base/error.h"

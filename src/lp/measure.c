@@ -1,3 +1,4 @@
+/* Fits a measure to moments by linear programming, and reads eigenvalues from it. */
 #include "lp/measure.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* The Kong-Valiant estimator of the moments. */
 #pragma once
 
 #include "device/pair.h"

@@ -1,3 +1,4 @@
+/* The naive estimator of the moments: traces of powers of the Gram matrix. */
 #pragma once
 
 #include "device/pair.h"

@@ -1,3 +1,4 @@
+/* The `path` estimator: scales the entries and walks through the matrix block by block. */
 #include "path/path.h"
 
 #include "base/error.h"

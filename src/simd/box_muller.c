@@ -1,3 +1,4 @@
+/* Turns uniform random numbers into normal ones. */
 #include "simd/vec.h"
 
 /*

@@ -1,3 +1,4 @@
+/* Chooses the table of loops for the instruction set in use. */
 #include "simd/simd.h"
 
 extern const ks_simd ks_simd_generic;

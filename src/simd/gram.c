@@ -1,3 +1,4 @@
+/* Computes entries of Gram matrices. */
 #include "simd/gram.h"
 
 #include "simd/vec.h"

@@ -1,3 +1,4 @@
+/* Multiplies vectors elementwise. */
 #include "simd/vec.h"
 
 /*

@@ -1,3 +1,4 @@
+/* Estimates second moments from pairs of columns. */
 #include "simd/pairs.h"
 #include "simd/vec.h"
 

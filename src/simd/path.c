@@ -1,3 +1,4 @@
+/* The path recursion on one cell of the matrix. */
 #include "simd/path.h"
 #include "simd/vec.h"
 

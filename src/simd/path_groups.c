@@ -1,3 +1,4 @@
+/* The path recursion on one row, for rows and columns in groups. */
 #include "simd/path.h"
 #include "simd/vec.h"
 

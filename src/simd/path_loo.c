@@ -1,3 +1,4 @@
+/* The path recursion that also sums the cycles through every row and column. */
 #include "simd/path.h"
 #include "simd/vec.h"
 

@@ -1,3 +1,4 @@
+/* The path recursion with a separate matrix for every edge of a cycle. */
 #include "simd/path.h"
 #include "simd/vec.h"
 

@@ -1,3 +1,4 @@
+/* Computes random Fourier features with the sine. */
 #include "simd/vec.h"
 
 KS_DECLARE(sin_features);

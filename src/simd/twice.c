@@ -1,3 +1,4 @@
+/* Sums over a pair of columns, in twice the digits of a double. */
 #include "simd/twice.h"
 #include "simd/vec.h"
 

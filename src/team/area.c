@@ -1,3 +1,4 @@
+/* Maps memory that all ranks on a machine share. */
 #include "team/area.h"
 
 #include "base/memfile.h"

@@ -1,3 +1,4 @@
+/* Opens a team of processes and synchronises its ranks. */
 #include "team/team.h"
 
 #include "base/digest.h"

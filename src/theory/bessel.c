@@ -1,3 +1,4 @@
+/* Computes the modified Bessel function by two expansions. */
 #include "theory/bessel.h"
 
 #include "base/gamma.h"

@@ -1,3 +1,4 @@
+/* Finds where a file is written, and removes leftovers of killed processes. */
 #define _DEFAULT_SOURCE /* flock */
 #include "write/target.h"
 

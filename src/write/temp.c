@@ -1,3 +1,4 @@
+/* Writes a file under a temporary name and renames it at the end. */
 #include "write/temp.h"
 
 #include "base/error.h"
