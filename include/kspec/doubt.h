@@ -56,7 +56,7 @@ typedef struct {
     kspec_severity severity;
     const char *where; /* the file, matrix or method concerned, or NULL; the sentence begins with it */
     const char *what;  /* a word of the sentence, or NULL */
-    /* the field of the call's options that would help, and a value for it; or NULL */
+    /* the option that would help, and a value for it; or NULL */
     const char *option, *setting;
     size_t count; /* the numbers concerned, and their names */
     const char *const *names;

@@ -11,7 +11,7 @@ KSPEC_BEGIN_DECLS
 /* How to treat missing values (NaN, and in text empty fields, NA, N/A, ?, null). */
 typedef enum {
     KSPEC_NAN_ERROR = 0, /* an error that names the first one's row and column */
-    KSPEC_NAN_OMIT_ROWS, /* leave out every row that misses a value in some trial */
+    KSPEC_NAN_OMIT_ROWS, /* leave out every row with a missing value in some trial */
     KSPEC_NAN_OMIT_COLS, /* the same for columns */
     /* a row without values in a trial has one repeat less; each row needs at least 2 repeats */
     KSPEC_NAN_RAGGED_TRIALS,

@@ -47,7 +47,7 @@ typedef struct {
     const kspec_matrix *Sigma, *Sigma_x;
     double noise; /* S, the standard deviation of the noise in every entry of every trial; default 0 */
     kspec_noise noise_correlation;
-    /* rho, above 0 and at most 1: the share of the noise's variance that is common; default 1. */
+    /* rho, above 0 and at most 1: the fraction of the noise's variance that is common; default 1. */
     double noise_share;
     size_t trials; /* T, repeated measurements of the same rows and columns; default 1 */
     uint64_t seed;

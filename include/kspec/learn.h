@@ -84,7 +84,7 @@ typedef struct {
     size_t every; /* Measure at epochs 0, every, 2 every, ... and the last. Default 2. */
     size_t batch; /* Images in a mini-batch. Default 32, or all if fewer. */
     const kspec_learn_scaling *scaling; /* NULL: the default */
-    /* Q: also measure a random Q of the neurons, in networks that have as many. Default: no subsample. */
+    /* Q: also measure a random subset of Q neurons, in networks with at least Q. Default: no subsample. */
     size_t subsample;
     int nmax;            /* Highest order. Default 4, or the length of the shorter side if less. */
     unsigned estimators; /* A set of kspec_estimator values. Default: naive and auto. */

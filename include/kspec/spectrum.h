@@ -230,7 +230,7 @@ typedef struct {
     double participation_ratio, participation_ratio_std_error;
     double participation_ratio_ci_low, participation_ratio_ci_high;
     /* The eigenvalues of the sample matrix Phi Phi^T/(PQ), for comparison: min(P,Q) of them, decreasing,
-     * trials averaged. 0 and NULL without a matrix, or where min(P,Q) > 4096. */
+     * trials averaged. 0 and NULL without a matrix, or if min(P,Q) > 4096. */
     size_t sample_count;
     double *sample_eigenvalues;
     kspec_moments_result *moments; /* the estimates in use; NULL if moments were given */

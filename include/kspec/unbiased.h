@@ -37,7 +37,7 @@ typedef struct {
     const char *center;
     /* complete axes: indices may coincide, and the axis has no sampling error */
     const char *complete;
-    /* axes that are samples from a finite population, and its size: "i=1000,a=500" */
+    /* axes sampled from a finite population, and its size: "i=1000,a=500" */
     const char *population;
     /* Labels of the rows, compared only for equality: rows with one label depend on each other. Distinct rows
      * are then rows of different groups, each tuple of rows counts once, and the interval leaves out a group

@@ -150,8 +150,8 @@ typedef enum {
 typedef struct {
     size_t size;
     kspec_wls_basis basis;
-    size_t p;    /* Functions to learn, at most as many as there are different x. 0: as many as are of use. */
-    double beta; /* Above 0: variances are (1+l)^(-2 beta). 0: chosen. */
+    size_t p;              /* Functions to fit, at most as many as different x. 0: as many as are useful. */
+    double beta;           /* Above 0: variances are (1+l)^(-2 beta). 0: chosen. */
     double noise;          /* s, above 0. 0: estimated. */
     double period;         /* of the periodic bases. 0: chosen (docs/explanation/smoothing.md). */
     int complex_data;      /* 1: y is N pairs of doubles. 0: N doubles. */

@@ -27,7 +27,7 @@ typedef enum {
     KS_STREAM_ASSIGNMENT,
     KS_STREAM_SPLIT,
     KS_STREAM_RAGGED,
-    /* spectrum: all draws of moments; which group each row is in */
+    /* spectrum: all draws of moments; the group of each row */
     KS_STREAM_DRAWS,
     KS_STREAM_GROUPS,
     /*
@@ -58,7 +58,7 @@ typedef enum {
     KS_STREAM_WLS_NOISE,
     /* the weights (k = 0) and the output (k = 1) of a network whose derivatives are features */
     KS_STREAM_WLS_NTK,
-    /* dimension: which rows (k = 0) and columns (k = 1) the curve begins with */
+    /* dimension: the rows (k = 0) and columns (k = 1) that the curve begins with */
     KS_STREAM_CURVE,
     /* checks: the rows whose pairs are all compared */
     KS_STREAM_CHECK,

@@ -36,7 +36,7 @@ typedef struct {
 /* Adds the doubts about the matrix, which `where` names. If memory is out, sets to.arena->failed. */
 void ks_check(ks_doubts to, const char *where, const ks_checked *c);
 
-/* The same for two matrices with the same rows: do they share columns? */
+/* The same for two matrices with the same rows: adds a doubt if they share columns */
 void ks_check_two(ks_doubts to, const char *where, const kspec_matrix *a, const kspec_matrix *b);
 
 /*

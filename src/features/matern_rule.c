@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The law of v = sqrt(u/(u+nu)), by points: u = nu e^t has the density exp(nu (t - e^t)) in t */
+/* The distribution of v = sqrt(u/(u+nu)), as points: u = nu e^t has the density exp(nu (t - e^t)) in t */
 typedef struct {
     size_t points;
     double *v, *root; /* the square roots of the weights, whose sum is 1 */

@@ -40,7 +40,7 @@ void ks_bytes_host(int copies, kspec_progress waiting);
 kspec_status ks_bytes_waits(kspec_error *err);
 
 /*
- * An array of 1 to 3 axes as it stands in the file; entry (i,j,k) is data[i*stride[0] + j*stride[1] + ...].
+ * An array of 1 to 3 axes in the layout of its file; entry (i,j,k) is data[i*stride[0] + j*stride[1] + ...].
  */
 typedef struct {
     int ndim;

@@ -42,7 +42,7 @@ struct kspec_blocks {
     char *select_cols;
     source now;
     int open;
-    double *data, *wide; /* block x cols; block x width of the file, where columns are selected */
+    double *data, *wide; /* block x cols; block x width of the file, if columns are selected */
     size_t wide_count;
     ks_arena arena;
 };

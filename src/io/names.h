@@ -11,7 +11,7 @@ typedef struct {
 
 typedef struct {
     ks_named *slots; /* with linear probing */
-    size_t mask;     /* the number of slots, a power of 2, less 1 */
+    size_t mask;     /* the number of slots, a power of 2, minus 1 */
     size_t longest;  /* length of the longest name */
 } ks_names;
 

@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-/* Copies path to target, with the symbolic links at its end followed, dangling ones too. 0 or an errno. */
+/* Copies path to target, and follows symbolic links at its end, including dangling ones. 0 or an errno. */
 int ks_target_resolve(char target[PATH_MAX], const char *path);
 
 /* A temporary name in the directory of target. 0 or an errno. */
