@@ -110,7 +110,7 @@ static uint64_t digest_of(const ks_images *s, uint64_t h) {
     return s->label ? ks_fnv(h, s->label, s->n * sizeof *s->label) : h;
 }
 
-/* How many of `have` to use: `wanted`, or else `usual`, but never more than `have` */
+/* How many of `have` to use: `wanted`, which must not exceed `have`, or by default min(usual, have) */
 static kspec_status choose(const char *what, size_t wanted, size_t usual, size_t have, size_t *out,
                            kspec_error *err) {
     if (wanted > have)
