@@ -51,9 +51,9 @@ QUESTIONS = {
     "lambda2": "second eigenvalue, two trials",
     "lambda5": "fifth eigenvalue, two trials",
     "spectrum": "sum of |error| of all eigenvalues, as a share of the trace, two trials",
-    "components": "how many eigenvalues there are, where they are at most 60, two trials",
-    "rank": "effective rank, exp of the entropy of the singular values, rows not centred",
-    "alignment": "alignment of a kernel with itself, from other columns, one trial",
+    "components": "number of eigenvalues, in processes with at most 60, two trials",
+    "rank": "effective rank: exp of the entropy of the singular values, rows not centred",
+    "alignment": "alignment of a kernel with itself from other columns, one trial",
 }
 CONTENDERS = {}
 # slow at spectra, and asked for one draw in so many

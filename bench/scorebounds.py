@@ -7,12 +7,13 @@ from processes import BENIGN, NOISES
 from scorecells import covered, percent, table, unaware
 
 HARD = ("topics", "topics1", "shared")  # word counts, and noise that is shared along rows
-HEAD = """## What was asked, and what was reached
+HEAD = """## Requirements and results
 
-A bound is **met** where the figure reaches it, **within error** where it misses it by less than two
-Monte-Carlo errors, and **missed** otherwise; intervals that hold the truth **too often** are too wide. Of
-each line the worst cells are listed, up to twelve. Times are of whole calls, which since the earlier version
-also check the data and look for a signal: up to a few milliseconds, more than the rest of these calls.
+A bound is **met** if the result reaches it. It is missed **within error** if the result falls short by less
+than two Monte-Carlo errors. Otherwise it is **missed**. Intervals that contain the truth **too often** are too
+wide. Each requirement lists its worst cells, up to twelve. Times include the whole call. Since the earlier
+version, a call also checks the data and looks for a signal. These two steps take up to a few milliseconds,
+more than the rest of the call.
 """
 
 
@@ -91,7 +92,7 @@ def least(name, question, P, Q):
 
 def of_intervals(cells):
     every = Line("m(1), m(2), dimension: coverage")
-    benign = Line("… of benign processes", 93, 99)
+    benign = Line("m(1), m(2), dimension: coverage, benign processes", 93, 99)
     for question in INTERVALS:
         for name, P, Q, a in known_cells(cells, question):
             there, held = covered(a)
@@ -101,13 +102,13 @@ def of_intervals(cells):
                 benign.share(cell, held, there)
     yield every
     yield benign
-    yield of_ratio("… their width, of the earlier one's", cells, BENIGN, lengths, 1.2)
-    warned = Line("rows that depend on each other, untold: doubted", 90)
+    yield of_ratio("m(1), m(2), dimension: width, benign processes, relative to the earlier version", cells, BENIGN, lengths, 1.2)
+    warned = Line("dependent rows, unknown to kspec: doubted", 90)
     for (question, name, P, Q, estimator), a in sorted(cells.items()):
         if question in INTERVALS and estimator == "kspec" and unaware(name):
             warned.share(f"{question}, {name}, {size_of(P, Q)}", a[:, 3].sum(), len(a))
     yield warned
-    yield of_ratio("time, of the earlier version's", cells, None, seconds, 1.2)
+    yield of_ratio("time, relative to the earlier version", cells, None, seconds, 1.2)
 
 
 def lengths(a, question):
@@ -153,8 +154,11 @@ def misses(cells):
                 of += [missed.sum(), (missed & doubted).sum(), held.sum(), (held & doubted).sum()]
     for name, (missed, doubted, held, alarms) in all_of.items():
         rows.append([name, f"{missed} of {missed + held}", percent(doubted, missed), percent(alarms, held)])
-    yield "Misses of m(1), m(2) and the dimension: how many carry a doubt, and how many others do.\n"
-    yield table(["process", "misses", "of these doubted, %", "of others doubted, %"], rows)
+    yield (
+        "The next table counts the intervals of m(1), m(2) and the dimension that miss the truth. It shows how\n"
+        "many of them, and how many of the other intervals, carry a doubt.\n"
+    )
+    yield table(["process", "misses", "misses doubted, %", "others doubted, %"], rows)
 
 
 # ---- spectra ----
@@ -184,7 +188,7 @@ def of_spectra(cells):
 
 def of_errors(cells):
     """Mean total errors on the draws that all were asked about"""
-    what = "total error of two trials, of the better of the earlier fit and the mean as one"
+    what = "total error of two trials, relative to the better of the earlier fit and the mean as one trial"
     line = Line(what, high=1.1, unit="")
     for name, P, Q, a in known_cells(cells, "spectrum"):
         one = cells.get(("spectrum", name, P, Q, AS_ONE))
@@ -207,7 +211,7 @@ def of_errors(cells):
 
 
 def of_presence(cells):
-    noises, signals = Line("noise alone: called none", 95), Line("median z above 5: called none", high=2)
+    noises, signals = Line("pure noise: no signal reported", 95), Line("median z above 5: no signal reported", high=2)
     for (question, name, P, Q, _), a in sorted(cells.items()):
         if not question.startswith("signal"):
             continue
@@ -227,5 +231,5 @@ def bounds(cells):
     for line in (*of_intervals(cells), *of_spectra(cells), *of_presence(cells)):
         if line.cells:
             rows.extend(line.rows())
-    yield table(["asked", "cells", "the worst, and all that miss", "bound", "reached", ""], rows)
+    yield table(["requirement", "cells", "worst cell, and all that miss", "bound", "result", ""], rows)
     yield from misses(cells)

@@ -12,34 +12,35 @@ from scorecells import covered, merge, percent, table, unaware
 
 INTRO = """# Calibration: estimators against known truth
 
-`bench/processes.py` has {count} processes whose eigenvalues are known: spike counts, rectified fields,
-networks, place cells, word counts, series. `bench/contenders.py` has the estimators that people use, one
-function each. `bench/calibration.py` draws matrices, asks every estimator every question and compares
-with the truth.
+`bench/processes.py` defines {count} processes with known eigenvalues: spike counts, rectified fields,
+networks, place cells, word counts, series. `bench/contenders.py` contains the estimators that people use,
+one function each. `bench/calibration.py` draws matrices, asks every estimator every question and compares
+the answers with the truth.
 
     KSPEC_DATA=... PYTHONPATH=build/python python3 bench/calibration.py run --jobs 2 -o answers.json
     PYTHONPATH=build/python python3 bench/calibration.py page answers.json > docs/calibration.md
 
-`page` wrote this page from `run {options}`, {where}, seed {seed}: at least {intervals} draws a cell
-for m(1), m(2) and the dimension, {others} for kspec's spectra, and {seldom} for estimators that are
-slow and not kspec. Where a process has no noise both trials are the same. A full run, 400 and 40
-draws, takes about {full:.1f} hours of one core. `run --quick` (four processes, one size) takes less
-than two minutes. To add an estimator, write a function with `@answers(question, name)`; to add a
+`page` wrote this page from `run {options}`. The run took {where} with seed {seed}. Each cell has at
+least {intervals} draws for m(1), m(2) and the dimension, {others} for kspec's spectra, and {seldom} for
+slow estimators other than kspec. If a process has no noise, both trials are equal. A full run, with 400
+and 40 draws, takes about {full:.1f} hours of one core. `run --quick` (four processes, one size) takes
+less than two minutes. To add an estimator, write a function with `@answers(question, name)`. To add a
 process, write a class.
 
-- **Bias** is (mean answer)/truth − 1, **error** the root mean square of answer/truth − 1.
-- **Coverage** is the share of 95% intervals that hold the truth, ± its Monte-Carlo error.
-- A **doubt** is a warning that the result carries about its own reliability.
+- **Bias** is (mean answer)/truth − 1, and **error** is the root mean square of answer/truth − 1.
+- **Coverage** is the share of 95% intervals that contain the truth, ± its Monte-Carlo error.
+- A **doubt** is a warning in the result about its own reliability.
 """
 
 COVERAGE = """## Intervals of moments and of the dimension
 
-Coverage in per cent, for P × Q = {sizes}. One trial; noise that is shared along a row needs two. kspec is
-told which rows depend on each other; the last table has the same without. A star marks benign processes,
-where no row or column stands out.
+The first table shows coverage in per cent for P × Q = {sizes}. kspec uses one trial.
+If noise is shared along a row, it uses two. kspec knows which rows depend on each other. The last table
+of this section shows coverage without this knowledge. A star marks benign processes, in which no row or
+column stands out.
 
-Word counts with Zipf's exponent 1 cannot be covered: the most frequent of 3000 words makes 61% of m(1)
-less noise, and 2% of the samples of 60 columns contain it. The others cannot know of it.
+No interval can cover word counts with Zipf's exponent 1. The most frequent of 3000 words makes 61% of the
+noise-free m(1), and 2% of the samples of 60 columns contain it. The other samples cannot reveal it.
 """
 
 
@@ -83,9 +84,10 @@ def width(a, plain, question):
 def by_kind(cells, sizes, names):
     """Width against the plain interval, and doubts of those that miss, for benign and other processes"""
     yield (
-        "The width is log(high/low), in units of 2 · 1.96 standard errors of the logarithm: the median over\n"
-        "draws, its median and its maximum over processes. The last columns say how many intervals miss the\n"
-        "truth, how many of these carry a doubt, and how many of those that hold it.\n"
+        "The width is log(high/low), in units of 2 · 1.96 standard errors of the logarithm. Each process has its\n"
+        "median over draws. The table shows the median and the maximum of these over processes. The last columns\n"
+        "count the intervals that miss the truth, and show how many of them carry a doubt. They also show how many\n"
+        "of the other intervals carry one.\n"
     )
     rows, benign = [], [n for n in names if n in BENIGN]
     kinds = (("benign", benign), ("others", [n for n in names if n not in BENIGN]))
@@ -105,12 +107,15 @@ def by_kind(cells, sizes, names):
                              f"{np.nanmedian(widths):.2f}", f"{np.nanmax(widths):.2f}",
                              f"{missed} of {missed + held}", f"{100 * doubted / max(missed, 1):.0f}%",
                              f"{100 * alarms / max(held, 1):.0f}%"])
-    head = ["", "processes", "P × Q", "width", "largest", "miss", "of these doubted", "of others doubted"]
+    head = ["", "processes", "P × Q", "width", "largest", "misses", "misses doubted", "others doubted"]
     yield table(head, rows)
 
 
 def dependent(cells, sizes, names):
-    yield "Rows that depend on each other, untold: coverage, and in how many draws a doubt warns.\n"
+    yield (
+        "In the next table kspec does not know which rows depend on each other. The last column is the share of\n"
+        "draws with a doubt.\n"
+    )
     rows = []
     for name in filter(unaware, names):
         for question in INTERVALS:
@@ -127,7 +132,10 @@ def dependent(cells, sizes, names):
 
 def presence(cells):
     """Shares of the three words, of noise and of every process"""
-    yield "## Is there a signal?\n\nHow often, in per cent, and the median z.\n"
+    yield (
+        "## Is there a signal?\n\nThe table shows, in per cent, how often kspec reports no signal, a weak signal "
+        "or a clear signal. It also\nshows the median z.\n"
+    )
     rows = []
     keys = [key for key in cells if key[0].startswith("signal")]
     for key in sorted(keys, key=lambda key: (order_of(key[1]), key)):
@@ -181,10 +189,10 @@ def summary(cells, question, sizes):
 
 def questions(cells, sizes, images):
     yield (
-        "## Question by question\n\nMedians over the processes of |bias| and of the error, and the worst "
-        "error; the median coverage and the\nlowest, with its process. Pictures show the error of every "
-        "process. An estimator that shares a result with\nanother question is not charged for it: its time "
-        "is then next to nothing.\n"
+        "## Question by question\n\nThe tables show medians over the processes of |bias|, of the error and of "
+        "the coverage. They also show\nthe worst error, and the lowest coverage with its process. The pictures "
+        "show the error for every process. If\ntwo questions share a result, the estimator's time counts for "
+        "one of them and is almost zero for the other.\n"
     )
     for question, what in QUESTIONS.items():
         rows = list(summary(cells, question, sizes))

@@ -13,7 +13,7 @@ figure.claim("“excellent agreement between our estimates and the true moments�
 claim_smallest_mse(figure, sample, "“our estimator achieves the smallest mean-squared error” at every n")
 spread = max(sample.sd(OURS, n) / sample.sd(r, n) for r in OTHERS for n in sample.orders)
 figure.claim("“both unbiased and has low variance”: no estimator's variance is lower",
-             f"SD at most {spread:.3f} of another's", not undercut(sample, OURS))
+             f"SD at most {spread:.3f} times another estimator's", not undercut(sample, OURS))
 figure.expect("the other three are biased at every n", *together(is_biased([sample], e) for e in OTHERS))
 figure.expect("the mean over all cycles of distinct rows and columns (exact, n ≤ 4) is unbiased as well",
               *is_unbiased([sample], "exact"))

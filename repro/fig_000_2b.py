@@ -22,17 +22,17 @@ figure.claim("negative estimates dropped: “remarkably small MSE (< 1e-5)” fo
              f"at most {worst[True]:.2g}", worst[True] < 1e-5)
 figure.claim("every estimate counted: “remarkably small MSE (< 1e-5)” for n = 2 to 7",
              f"up to {worst[False]:.2g}", worst[False] < 1e-5,
-             f"at n = 7 {negative:.0%} of the estimates are negative: the claim holds only for the others")
+             f"{negative:.0%} of the estimates at n = 7 are negative; the claim holds only for the positive ones")
 low = {n: min(mse(r, n, True) for r in OTHERS) / mse(OURS, n, True) for n in sample.orders}
 figure.expect("the other estimators' roots have larger MSE (negative estimates dropped)",
               ", ".join(f"{v:.2g} times at n = {n}" for n, v in low.items()), min(low.values()) > 1)
 operator = "“accurately recovers the operator norm” (mean root at n = 7 within 10%)"
 at7 = {positive: mean(roots(sample.values(OURS, 7), 7, positive)) for positive in (True, False)}
-figure.claim(f"negative estimates dropped: {operator}", f"{at7[True]:.4f} for {norm:.4f}",
+figure.claim(f"negative estimates dropped: {operator}", f"{at7[True]:.4f}, operator norm {norm:.4f}",
              abs(at7[True] / norm - 1) < 0.1)
-figure.claim(f"every estimate counted: {operator}", f"{at7[False]:.4f} for {norm:.4f}",
+figure.claim(f"every estimate counted: {operator}", f"{at7[False]:.4f}, operator norm {norm:.4f}",
              abs(at7[False] / norm - 1) < 0.1,
-             f"the roots of the negative {negative:.0%} pull the mean down; the root of the true m(7) is "
+             f"{negative:.0%} of the roots are negative and lower the mean; the root of the true m(7) is "
              f"{sample.truth[7] ** (1 / 7):.4f}")
 
 panels = []

@@ -24,18 +24,18 @@ FIGURES = {  # P, Q (None: what grows), quick sizes, statements (kind, text, lim
         ("claim", DEFINED + "“m̂_0 and m̂_KV-col are biased even in the limit of large Q”", "biased",
          ("naive", "kv-col")),
         ("claim", EXCHANGED + "“m̂_0 and m̂_KV-col are biased even in the limit of large Q”", "biased",
-         ("naive", "kv-row"), "averaging over all rows converges as Q grows"),
+         ("naive", "kv-row"), "an average over all rows converges as Q grows"),
         ("claim", "“our estimator … asymptotically converges to the true moments at large Q”", "true",
          (OURS,)),
         ("claim", DEFINED + "“… and m̂_KV-col”", "true", ("kv-col",),
-         "the text says of KV-col both that it is biased and that it converges; by the paper's definitions "
+         "the text calls KV-col biased in one place and convergent in another. By the paper's definitions, "
          "KV-row converges"),
         ("claim", EXCHANGED + "“… and m̂_KV-col”", "true", ("kv-row",))]),
     "000-2d": (None, 600, [75, 150, 300], [
         ("claim", "“only our estimator … asymptotically converges to the true moments” as P grows", "true",
          (OURS,)),
         ("claim", DEFINED + "“… and m̂_KV-row”", "true", ("kv-row",),
-         "by the paper's definitions KV-row averages over all columns and keeps their bias as P grows; "
+         "by the paper's definitions, KV-row averages over all columns and keeps their bias as P grows. "
          "KV-col converges"),
         ("claim", EXCHANGED + "“… and m̂_KV-row”", "true", ("kv-col",)),
         ("expect", "naive and kv-row stay biased", "biased", ("naive", "kv-row"))]),

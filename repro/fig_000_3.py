@@ -68,11 +68,11 @@ figure.claim("left: ours “closely matches the true spectrum” (error below 0.
 top = {e: [v[0] for v in found_l[e]] for e in KV}
 figure.claim("left: “the reconstruction based on m̂_KV is significantly biased”",
              f"{shown(errors_l, (*KV, 'SVD'))}; largest eigenvalue "
-             + ", ".join(f"{e} {mean(v):.2f}" for e, v in top.items()) + " for 0.3",
+             + ", ".join(f"{e} {mean(v):.2f}" for e, v in top.items()) + " instead of 0.3",
              all(beyond(errors_l, e) > LIMIT and mean(v) - 0.3 > LIMIT * standard_error(v)
                  for e, v in top.items()))
 
-figure.expect("left: the fit, which is told no rank, has an error of at most 0.05 (0.3 of a sum of 6)",
+figure.expect("left: the fit, without a given rank, has an error of at most 0.05 (0.3 of a sum of 6)",
               shown(errors_l, ("fit", OURS)), mean(errors_l["fit"]) <= 0.05)
 
 rff = ["rff", "--rows", 20, "--cols", 20, "--dim", 1, "--eta", 400]
@@ -91,23 +91,23 @@ plain = recover(rff, 100, ["--estimator", OURS, "--side", "given", *PLAIN])
 doubled = mean([error(r["eigenvalues"][:50], right) for r in plain])
 figure.claim("right: “the largest d = 50 eigenvalues are accurately recovered using our estimator” (error "
              "below 0.1)",
-             f"{shown(errors_r, [OURS])}; of the mean of all {len(seeds)} spectra {together:.3f}",
+             f"{shown(errors_r, [OURS])}; mean of all {len(seeds)} spectra {together:.3f}",
              mean(errors_r[OURS]) < 0.1,
-             f"the noise of a 20 × 20 matrix: with twice the d the true ten moments leave an error of only "
-             f"{ideal[100]:.2f}, but the estimated ones still {doubled:.2f} (with d = 50, where 50 quantiles "
-             f"must hold the whole trace, the true ones leave {ideal[50]:.2f})")
-figure.expect("right: twice the d removes most of the error from true moments, but not from estimated ones",
-              f"{ideal[50]:.3f} to {ideal[100]:.3f}, {mean(errors_r[OURS]):.3f} to {doubled:.3f}",
+             f"a 20 × 20 matrix is too noisy. With d = 100, the ten true moments leave an error of "
+             f"{ideal[100]:.2f}, the ten estimated moments {doubled:.2f}. With d = 50, where 50 quantiles hold "
+             f"the whole trace, the true moments leave {ideal[50]:.2f}")
+figure.expect("right: doubling d removes most of the error with true moments, but not with estimated ones",
+              f"true {ideal[50]:.3f} to {ideal[100]:.3f}, estimated {mean(errors_r[OURS]):.3f} to {doubled:.3f}",
               ideal[100] < ideal[50] / 2 and doubled > 0.8 * mean(errors_r[OURS]))
 figure.claim("right: “whereas other methods fail”", shown(errors_r, (*KV, "SVD")),
              all(beyond(errors_r, e) > LIMIT for e in (*KV, "SVD")))
-figure.claim("right: “sensitive to the choice of parameters d and T”: twice the d, from the true moments",
-             f"{ideal[100]:.3f} for {ideal[50]:.3f}", abs(ideal[100] - ideal[50]) > 0.1)
-figure.expect("right: the linear program with weights from the errors' covariance and the mean over draws "
-              "has a smaller error than the plain solution", shown(errors_r, ("default", OURS)),
+figure.claim("right: “sensitive to the choice of parameters d and T”: d doubled, with the true moments",
+             f"{ideal[100]:.3f} instead of {ideal[50]:.3f}", abs(ideal[100] - ideal[50]) > 0.1)
+figure.expect("right: the weighted linear program, averaged over draws, has a smaller error than the plain "
+              "solution; its weights come from the covariance of the errors", shown(errors_r, ("default", OURS)),
               beyond(errors_r, "default") < -LIMIT)
 
-figure.expect("right: the fit has a smaller error than SVD, KV and ours as published",
+figure.expect("right: the fit has a smaller error than SVD, KV and the paper's own method",
               shown(errors_r, ("fit", OURS, *KV, "SVD")),
               all(mean(errors_r["fit"]) < mean(errors_r[m]) for m in (OURS, *KV, "SVD")))
 

@@ -12,10 +12,10 @@ from paper000 import (NEARLY_ALL, OTHERS, OURS, PAPER, claim_lowest_variance, er
 figure = Figure("000-A2c", PAPER,
                 "Bias and variance of the estimators, P = 75, Q = 15: correlated noise, one trial")
 sample = noisy(figure, "c")
-figure.claim("one trial is not enough where noise is correlated: all are biased at n = 2 to 4",
+figure.claim("one trial is not enough for correlated noise: all estimators are biased at n = 2 to 4",
              *together(is_biased([sample], e, range(2, 5)) for e in (*OTHERS, OURS)))
 lowest = sample.lowest_bias()
-figure.claim("“the lowest bias … across nearly all configurations”, here",
+figure.claim("“the lowest bias … across nearly all configurations”, in this panel",
              f"at {lowest} of {len(sample.orders)} orders", lowest == len(sample.orders))
 claim_lowest_variance(figure, sample, NEARLY_ALL)
 error_figure(figure, sample)

@@ -29,9 +29,9 @@ for pixels, how in PIXELS.items():
     reasons = [None, None]
     if pixels == "255":  # where the claims are known not to hold
         reasons = [
-            "128 neurons divided by their own root mean square: a ratio of estimates is biased, see below",
-            f"networks differ by more than the bias: m(2), mostly one squared eigenvalue, is {m2:.2f} of its "
-            "largest possible value"]
+            "the 128 neurons are divided by their own root mean square, and a ratio of estimates is biased",
+            f"networks differ from each other by more than the bias. m(2) consists mostly of one squared "
+            f"eigenvalue and is {m2:.2f} of its largest possible value"]
     figure.claim(f"{how}: “in every epoch, these two estimates match very closely”",
                  f"furthest: n = {n}, epoch {epoch}, {d:+.1%} (z = {z:+.1f})"
                  + (f"; apart at {len(apart)} of {len(cases)} epochs and orders" if apart else ""),
@@ -55,12 +55,12 @@ def part(seed, first, *more):
 
 whole = mean(trained["255"].values(N, "unbiased", 4, 0))
 which = [(seed, first) for seed in range(figure.pick(8, 32)) for first in (0, SUBSAMPLE)]
-for text, more, biased in (("scaled as all 1024 are", [], False),
-                           ("divided by its own root mean square, as in the paper", ["--normalize"], True)):
+for text, more, biased in (("scaled like all 1024", [], False),
+                           ("divided by their own root mean square as in the paper", ["--normalize"], True)):
     v = figure.map(lambda w: part(*w, *more), which)
     z = (mean(v) - whole) / standard_error(v)
-    figure.expect(f"before training, pixels/255, m(4) from 128 neurons {text}: "
-                  f"{'biased' if biased else 'no bias'}",
+    figure.expect(f"before training, pixels/255, m(4) from 128 neurons, {text}, "
+                  f"{'is biased' if biased else 'has no bias'}",
                   f"{mean(v) / whole - 1:+.0%} ({z:+.1f} SE)", z < -LIMIT if biased else abs(z) < LIMIT)
 
 LINES = (("unbiased", "unbiased, all 1024", 0), ("unbiased_subsample", "unbiased, 128 of them", 6),

@@ -19,16 +19,17 @@ for pixels, how in PIXELS.items():
     z, d, n, at = max(apart or cases, key=lambda c: abs(c[1]))
     before = t.away(128, "unbiased", n, 0)
     accuracy = [mean([run[t.last]["accuracy"] for run in t.runs[w]]) for w in (128, 1024)]
-    reason = (f"the networks learn differently: before training {before[1]:+.1%} (z = {before[0]:+.1f}), at "
-              f"its end they have {accuracy[0]:.1%} and {accuracy[1]:.1%} of the training images right")
+    reason = (f"the networks learn differently. Before training the difference is {before[1]:+.1%} "
+              f"(z = {before[0]:+.1f}). At the end of training they classify {accuracy[0]:.1%} and "
+              f"{accuracy[1]:.1%} of the training images correctly")
     figure.claim(f"{how}: unbiased moments of N = 128 and N = 1024 “also match”",
                  f"furthest n = {n}, epoch {t.epochs[at]}: {d:+.1%} (z = {z:+.1f})"
                  + (f"; apart at {len(apart)} of {len(cases)} epochs and orders" if apart else ""),
                  not apart, reason if pixels == "255" or not figure.full else None)
     if pixels == "unit":
         z, d, _ = t.away(128, "naive", 2, 0)
-        figure.expect(f"{how}: naive m(2) is larger at N = 128 before training, where the kernels are the "
-                      "same", f"{d:+.1%} (z = {z:+.1f})", z > DIFFERENT)
+        figure.expect(f"{how}: before training, when the kernels are equal, naive m(2) is larger at "
+                      "N = 128", f"{d:+.1%} (z = {z:+.1f})", z > DIFFERENT)
     panels = [t.panel(f"n = {n}", n, [t.line(width, key, n, label, color=color, **style)
                                       for width, key, label, color, style in LINES]) for n in ORDERS]
     figure.picture(pixels, panels, f"Networks of 1024 and of 128 neurons: {how}",

@@ -12,16 +12,16 @@ from paper001 import CASES, CRIME, MINMAX, PRINTED, WINE, Norms, close, panel_ag
 
 figure = Norms("001-1eg", "Nyström norm estimates against the number of rows")
 results = figure.against_rows()
-GROUPS = ("K is near the identity except for groups of equal rows: a group within the first 80% counts 1.25 "
+GROUPS = ("K is near the identity except for groups of equal rows. A group within the first 80% counts 1.25 "
           "times")
-FLOOR = "sampling raises nystrom's floor n/r, not that of the features, n/q"
-FEATURES = "it follows rff-power, which measures n/q here (1ac)"
+FLOOR = "sampling raises nystrom's floor, n/r, but not the features' floor, n/q"
+FEATURES = "rff-nystrom follows rff-power, which measures n/q (1ac)"
 REASONS = {
-    (PRINTED, CRIME, "nystrom"): "K is near the identity: n/r = 1.25 times a norm of 1",
+    (PRINTED, CRIME, "nystrom"): "K is near the identity, so nystrom measures n/r = 1.25 for a norm of 1",
     (PRINTED, WINE, "nystrom"): GROUPS,
     (PRINTED, CRIME, "rff-nystrom"): FEATURES,
     (PRINTED, WINE, "rff-nystrom"): FEATURES,
-    (MINMAX, CRIME, "rff-nystrom"): "it follows rff-power, which is above the norm with q = 50 (1ac)",
+    (MINMAX, CRIME, "rff-nystrom"): "rff-nystrom follows rff-power, which exceeds the norm with q = 50 (1ac)",
 }
 for case in CASES:
     for m in ("nystrom", "rff-nystrom"):
@@ -30,9 +30,9 @@ for case in CASES:
                      f"{span(ratios)} times the norm", close(ratios), REASONS.get((*case, m)))
     own = [mean(v["nystrom"]) / norm for _, norm, v in results[case]]
     lower = sum(r < 1 for r in own)
-    figure.judge(case, "nystrom is slightly lower than the norm (at most of the n)",
-                 f"at {lower} of {len(own)} n", 2 * lower > len(own),
-                 "it depends on which rows come first; random rows are not lower on average (2ef)")
+    figure.judge(case, "nystrom is slightly lower than the norm (for most n)",
+                 f"for {lower} of {len(own)} n", 2 * lower > len(own),
+                 "the sign depends on which rows come first. With random rows, nystrom is not lower on average (2ef)")
     features = [mean([a / b for a, b in zip(v["rff-nystrom"], v["rff-power"])]) for _, _, v in results[case]]
     apart = [b / a for a, b in zip(own, features)]
     figure.judge(case, "the gap comes from sampling, not from the features (rff-nystrom/rff-power within 5% "

@@ -13,7 +13,7 @@ from paper001 import CASES, CRIME, MINMAX, PRINTED, WINE, Norms, close, panel
 figure = Norms("001-2ab", "Norm estimates against the number of power updates")
 UPDATES = [1, 2, 3, 5, 8]
 METHODS = ["power", "rff-power"]
-SLOW = "the largest eigenvalues are close together: more updates are needed"
+SLOW = "the largest eigenvalues are close together, so the iteration needs more updates"
 REASONS = {(PRINTED, WINE, "power"): SLOW, (PRINTED, CRIME, "rff-power"): SLOW,
            (PRINTED, WINE, "rff-power"): SLOW}
 
@@ -38,18 +38,18 @@ for case, letter in zip(CASES, "abababab"):
     for m in METHODS:
         reached = 1 - mean(gaps[5][m])
         figure.judge(case, f"{m} has converged after 5 updates (within 5% of its limit)",
-                     f"{reached:.4f} of it", close([reached]), REASONS.get((*case, m)))
+                     f"{reached:.4f} of its limit", close([reached]), REASONS.get((*case, m)))
     nearer = {t: mean(gaps[t]["rff-power"]) - mean(gaps[t]["power"]) for t in (1, 2, 3)}
     errors = {t: sum(standard_error(gaps[t][m]) ** 2 for m in METHODS) ** 0.5 for t in nearer}
     number = ", ".join(f"{nearer[t]:+.2g} ± {errors[t]:.1g}" for t in nearer)
     rms = {m: mean([(v / norm - 1) ** 2 for v in values[case, 5][m]]) ** 0.5 for m in METHODS}
     figure.judge(case, "power is more accurate than rff-power after 5 updates",
-                 f"relative errors {rms['power']:.2g} and {rms['rff-power']:.2g}; nearer its limit than "
-                 f"rff-power by {number} of it at t = 1, 2, 3",
+                 f"relative errors {rms['power']:.2g} and {rms['rff-power']:.2g}; at t = 1, 2, 3 power is nearer "
+                 f"to its limit than rff-power by {number} of that limit",
                  rms["power"] < rms["rff-power"])
     limit = figure.norm(*case, ["power"], "--stop", 1e-4)["power"]
     figure.expect(f"{case[1].name}, {case[0]}: with enough updates power reaches the norm (1%)",
-                  f"{limit['value']:.6g} for {norm:.6g} after {limit['iterations']}",
+                  f"{limit['value']:.6g} after {limit['iterations']} updates, norm {norm:.6g}",
                   abs(limit["value"] / norm - 1) < 0.01)
     panels.append(panel(case, letter, "updates t", UPDATES, [norm] * len(UPDATES),
                         {m: [values[case, t][m] for t in UPDATES] for m in METHODS}))

@@ -12,8 +12,8 @@ from paper001 import CASES, CRIME, MINMAX, PRINTED, Norms, close, panel
 figure = Norms("001-2cd", "Norm estimates against the number of random features")
 FEATURES = [25, 50, 100, 150, 300]
 FIVE, CONVERGED = ("--updates", 5), ()
-FLOOR = "K is near the identity: rff-power measures n/q, not the norm, and falls as 1/q from there"
-EXCESS = "with few features the mean is above the norm; the excess falls as 1/q"
+FLOOR = "K is near the identity. rff-power measures n/q, not the norm, and so falls as 1/q"
+EXCESS = "with few features the mean exceeds the norm; the excess falls as 1/q"
 
 
 def one(job):

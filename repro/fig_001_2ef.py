@@ -15,10 +15,10 @@ figure = Norms("001-2ef", "Nyström norm estimates against the share of the rows
 RATIOS = [0.2, 0.4, 0.6, 0.8, 1]
 METHODS = ["nystrom", "rff-nystrom"]
 FIRST, RANDOM = ("--sample-first",), ()
-FEW = "five products, as many as updates, are too few here (2ab)"
-ABOVE = "it converges to rff-power, which is above the norm (2cd)"
-SCATTER = "the floor of features of few rows scatters more, and n/r multiplies it"
-IDENTITY = "K is near the identity: nystrom falls as its floor n/r does, the features' floor n/q stays"
+FEW = "five products, one for each update, are too few (2ab)"
+ABOVE = "rff-nystrom converges to rff-power, which exceeds the norm (2cd)"
+SCATTER = "with few rows the features' floor scatters more, and n/r multiplies the scatter"
+IDENTITY = "K is near the identity. nystrom falls with its floor n/r; the features' floor n/q is constant"
 
 
 def one(job):
@@ -38,12 +38,12 @@ for case, letter in zip(CASES, "efefefef"):
     own, features = ([mean(v) for v in first[m]] for m in METHODS)
     off = [abs(v / norm - 1) for v in own]
     figure.judge(case, "nystrom converges to the norm",
-                 f"{off[0]:.2%} off at 0.2, {off[3]:.2%} at 0.8, {off[4]:.2%} at 1",
+                 f"{off[0]:.2%} off at r/n = 0.2, {off[3]:.2%} at 0.8, {off[4]:.2%} at 1",
                  off[4] <= 0.05 and off[3] < off[0], FEW if case == (PRINTED, WINE) else None)
-    figure.judge(case, "rff-nystrom converges to the norm", f"{features[-1] / norm:.4g} times the norm at 1",
+    figure.judge(case, "rff-nystrom converges to the norm", f"{features[-1] / norm:.4g} times the norm at r/n = 1",
                  close([features[-1] / norm]), None if case == (MINMAX, WINE) else ABOVE)
     apart = [(b / features[-1]) / (a / own[-1]) for a, b in zip(own, features)]
-    figure.judge(case, "the two converge alike (within 5% at every ratio)", span(apart), close(apart),
+    figure.judge(case, "nystrom and rff-nystrom converge alike (within 5% at every ratio)", span(apart), close(apart),
                  IDENTITY if setting == PRINTED else None)
     spread = [variance(v) ** 0.5 for v in first["rff-nystrom"]]
     figure.judge(case, "rff-nystrom has no larger variance than in other experiments (deviation at most 1.5 "

@@ -18,7 +18,7 @@ for N, points in of.items():
 gap = {N: points[0]["empirical_train_mse"] / points[0]["kernel_train_mse"] for N, points in of.items()}
 figure.claim("“a huge gap … between empirical results and the classical limiting kernel predictions”",
              f"a factor of {gap[512]:.0f} at N = 512, λ = {lambdas[0]:g}", gap[512] > 10)
-figure.claim("“especially for not-too-large N”", f"with N = 2048 it is {gap[2048]:.1f}",
+figure.claim("“especially for not-too-large N”", f"at N = 2048 the factor is {gap[2048]:.1f}",
              1 < gap[2048] < gap[512])
 figure.picture("", [{"title": f"N = {N}", "xlabel": "λ", "ylabel": "training error", "xscale": "log",
                      "yscale": "log", "yrange": [1e-8, 1],

@@ -24,13 +24,13 @@ trained = [p for p in points if 2 * p["features"] >= j["rows"]]
 worst = max(p["empirical_train_mse"] for p in trained)
 before = min(p["empirical_train_mse"] for p in points if 2 * p["features"] < j["rows"])
 figure.claim("“perfectly fits all training data and achieves zero training error (here at N/n = 1/2)”",
-             f"at most {worst:.1g} from 1/2 on, {before:.1g} at 0.48", worst < 1e-3 < before)
+             f"at most {worst:.1g} for N/n ≥ 1/2, {before:.1g} at 0.48", worst < 1e-3 < before)
 figure.claim("both errors are “approximately 1 for N = 0”",
              f"training {one['empirical_train_mse']:.2f}, test {one['empirical_test_mse']:.2f} at N = 1",
              all(0.8 < one[f"empirical_{e}_mse"] < 1.05 for e in ("train", "test")))
 tiny = [p for p in trained if p["features"] >= 0.6 * j["rows"]]
 low = [p["train_mse"] / p["empirical_train_mse"] - 1 for p in tiny]
-figure.expect("beyond N/n = 0.6 the training error, below 1e-10, is predicted within a third",
+figure.expect("beyond N/n = 0.6 the training error is below 1e-10, and the prediction is within a third of it",
               f"{100 * min(low):+.0f}% to {100 * max(low):+.0f}%",
               all(abs(v) < 1 / 3 for v in low) and max(p["empirical_train_mse"] for p in tiny) < 1e-10)
 

@@ -35,9 +35,9 @@ figure.claim("“below the threshold σ² = λ … both are close to zero”",
 below = test[at[-8]] / train[at[-8]]
 figure.claim("“below the threshold σ² = λ = 1e-7, test error coincides with the training error”",
              f"test/training {below:.0f} at σ² = λ/10", below < 2,
-             "no threshold at λ: the difference is proportional to σ² from the start, and reaches the "
+             "the difference has no threshold at λ: it is proportional to σ² from the start. It reaches the "
              f"training error at σ² = {crossing:.1g}, where the noise of all pixels, pσ² = "
-             f"{P * crossing:.1g}, has the size of λ; on a linear axis the two look alike up to σ² = λ")
+             f"{P * crossing:.1g}, has the size of λ. On a linear axis the errors look alike up to σ² = λ")
 above = test[at[-6]] / train[at[-6]]
 figure.claim("“as soon as σ² > λ, the test error diverges from the training error”",
              f"test/training {above:.0f} at σ² = 10λ", above > 100)
@@ -45,14 +45,14 @@ figure.claim("“and grows large as the noise level increases”",
              f"from {test[at[-7]]:.2g} at σ² = λ to {test[at[-2]]:.0f} at 0.01, where a test row is mostly "
              "noise (pσ² = 8, |x|² = 1)",
              all(b > a for a, b in zip(test[at[-7]:at[-2]], test[at[-6]:at[-1]])) and test[at[-2]] > 10)
-figure.expect("test less training error is proportional to σ² from 1e-9 to 1e-5, across λ",
+figure.expect("test error minus training error is proportional to σ² from 1e-9 to 1e-5, below and above λ",
               f"slope {grows:.3f}", abs(grows - 1) < 0.02)
-figure.expect("they do coincide where pσ² is well below λ",
+figure.expect("test and training error coincide if pσ² is well below λ",
               f"test/training {test[0] / train[0]:.2f} at σ² = 1e-11", test[0] < 2 * train[0])
 z = max(abs(p["test_mse"] - p["empirical_test_mse"]) / p["empirical_test_sd"] * math.sqrt(r["draws"])
         for p, r in zip(points, results))
-figure.expect("the predicted test error, which the figure does not show, is within 4 standard errors",
-              f"{z:.1f}", z < 4)
+figure.expect("the predicted test error (not in the figure) is within 4 standard errors",
+              f"at most {z:.1f} SE", z < 4)
 
 j = results[0]
 both = curves(j, points, variances, "train", "training", 0) + curves(j, points, variances, "test", "test", 1)

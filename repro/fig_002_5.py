@@ -17,10 +17,10 @@ at = {p["lambda"]: p for p in top["points"]}
 lambdas = sorted(at)
 best = min(lambdas, key=lambda v: at[v]["test_mse"])
 figure.claim("“grid search is used to find λ_opt = 0.2”",
-             f"{best:g} on the grid: test error {at[best]['test_mse']:.4f}, {at[0.1]['test_mse']:.4f} at 0.1 "
+             f"best on the grid {best:g}; test error {at[best]['test_mse']:.4f}, {at[0.1]['test_mse']:.4f} at 0.1 "
              f"and {at[0.3]['test_mse']:.4f} at 0.3", best == 0.2)
 drawn = min(lambdas, key=lambda v: at[v]["empirical_test_mse"])
-figure.expect("the best λ of the draws is next to it", f"{drawn:g}",
+figure.expect("the best λ of the draws is the same or its neighbour on the grid", f"{drawn:g}",
               abs(lambdas.index(drawn) - lambdas.index(best)) <= 1)
 judge_fit(figure, "top: theoretical and empirical test errors agree", top, top["points"], "test")
 
@@ -34,14 +34,14 @@ judge_double_descent(figure, "λ = 1e-7", j, of[1e-7])
 half = features.index(250)
 height = {v: p[half]["test_mse"] / p[features.index(150)]["test_mse"] for v, p in of.items()}
 figure.claim("“ridge regularization with λ > 0 helps alleviate the sharp performance drop around 2N = n”",
-             "test error at N/n = 0.5 over that at 0.3: "
+             "test error at N/n = 0.5, divided by the error at 0.3: "
              + ", ".join(f"{h:.3g} with λ = {v:g}" for v, h in height.items()),
              height[1e-7] > height[0.01] > height[0.2])
 numbers, falls = [], True
-for curve, shown in (("test_mse", "predicted"), ("empirical_test_mse", "drawn")):
+for curve, shown in (("test_mse", "prediction"), ("empirical_test_mse", "draws")):
     e = grid(of[0.2], curve)
-    slack = [0.0 if shown == "predicted" else ERRORS * standard_error(j, p, "test") for p in of[0.2]]
-    numbers.append(f"{shown} from {e[0]:.3f} through {e[half]:.3f} at 2N = n to {e[-1]:.3f}")
+    slack = [0.0 if shown == "prediction" else ERRORS * standard_error(j, p, "test") for p in of[0.2]]
+    numbers.append(f"{shown}: from {e[0]:.3f} through {e[half]:.3f} at 2N = n to {e[-1]:.3f}")
     falls = falls and all(b < a + s for a, b, s in zip(e, e[1:], slack))
 figure.claim("“no singular peak at 2N = n … the test error decreases monotonically as N grows large” with "
              "λ_opt", "; ".join(numbers), falls)

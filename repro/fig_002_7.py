@@ -30,13 +30,13 @@ for name, files, rest in (("Fashion-MNIST", FASHION, []),
                  all(2 * p["features"] > n for p in least))
     best = min(table, key=lambda p: p["test_mse"])
     figure.claim(f"{name}: “the global optimal design (over N and λ) is achieved by highly over-parametrized "
-                 "system”", f"N/n = {best['features'] / n:g} of at most {designs[-1] / n:g}, "
+                 "system”", f"N/n = {best['features'] / n:g} (largest tried: {designs[-1] / n:g}), "
                  f"test error {best['test_mse']:.4f}",
                  best["features"] == designs[-1])
-    figure.claim(f"{name}: “with a … non-vanishing λ”", f"the best λ is {best['lambda']:g}, the least tried",
+    figure.claim(f"{name}: “with a … non-vanishing λ”", f"the best λ is {best['lambda']:g}, the smallest tried",
                  best["lambda"] > powers[0],
-                 "true at N/n = 1, not at the best N: as N grows, the regression becomes that of the kernel, "
-                 "which for these classes is best without a ridge")
+                 "true at N/n = 1, but not at the best N. As N grows, the regression approaches kernel "
+                 "regression, which is best without a ridge for these classes")
     widest = [p["kernel_test_mse"] for p in table if p["features"] == designs[-1]]
     figure.expect(f"{name}: the kernel's test error grows with λ",
                   f"from {widest[0]:.4f} at 1e-7 to {widest[powers.index(0.1)]:.4f} at 0.1 and "
@@ -44,7 +44,7 @@ for name, files, rest in (("Fashion-MNIST", FASHION, []),
                   all(a < b for a, b in zip(widest, widest[1:])))
     square = min((p for p in table if p["features"] == n), key=lambda p: p["test_mse"])
     figure.expect(f"{name}: at N = n the best λ does not vanish",
-                  f"{square['lambda']:g}, test error {square['test_mse']:.4f}", square["lambda"] >= 0.01)
+                  f"λ = {square['lambda']:g}, test error {square['test_mse']:.4f}", square["lambda"] >= 0.01)
     ratio = [p["features"] / n for p in j["points"]]
     panels.append({"title": name, "xlabel": "N/n", "ylabel": "test error", "xscale": "linear",
                    "xrange": [0, 1], "yscale": "linear", "yrange": [0, 1],

@@ -23,7 +23,7 @@ figure.claim("even α = 0.4 has a significant impact (every value above 1.5 √N
              f"{low:.2f} … {high:.1f} √N", low > 1.5 and high > 10)
 growth = [min(y / x for x, y in zip(values[a], values[b])) for a, b in zip(ALPHAS, ALPHAS[1:])]
 figure.expect("every singular value grows with α",
-              "at least " + ", ".join(f"{g:.2f}" for g in growth) + " times from one α to the next",
+              "by factors of at least " + ", ".join(f"{g:.2f}" for g in growth) + " from one α to the next",
               min(growth) > 1)
 # The trace, and Poincaré's separation theorem: N-p dimensions out of N, in which L^α has the eigenvalues t^α
 for alpha in ALPHAS:
@@ -32,7 +32,7 @@ for alpha in ALPHAS:
     outside = sum(not (MODES - k) ** alpha * (1 - 1e-12) <= s / root <= (N - k) ** alpha * (1 + 1e-12)
                   for k, s in enumerate(values[alpha]))
     figure.expect(f"α = {alpha}: Σσ² = (N−p) Σ t^2α, and √N (N−p−k)^α ≤ σ_k ≤ √N (N−k)^α for k = 0, 1, …",
-                  f"{off:.1g} off, {outside} outside", off < 1e-12 and outside == 0)
+                  f"sum off by {off:.1g}, {outside} values outside", off < 1e-12 and outside == 0)
 
 lines = [{"label": f"α = {a}", "x": list(range(1, MODES + 1)), "y": values[a], "style": "line", "color": i}
          for i, a in zip((0, 1, 2, 3, 5), ALPHAS)]

@@ -39,31 +39,32 @@ def printed(p):
     return 1 + c * sum(t[:p]) - 2 * c * crossed + c * unlearned
 
 
-ABOVE = ("this α raises the error below N so much that it is highest at p = 7 and falls from there on, "
-         "through N")
+ABOVE = ("this α raises the error below N so much that the error peaks at p = 7. It then falls for all "
+         "larger p, also at N")
 curves = {a: errors(a, BETA) for a in ALPHAS}
 for a, e in curves.items():
     first = min(range(1, N + 1), key=e.get)
     above = min(e[p] for p in OVER)
     figure.claim(f"α = {a}: double descent",
-                 f"least {e[first]:.3f} at p = {first} up to N, {e[N]:.3f} at N, least {above:.3f} above",
+                 f"least up to N: {e[first]:.3f} at p = {first}; at N: {e[N]:.3f}; least above N: {above:.3f}",
                  1 < first < N and max(e[p] for p in range(first, P + 1)) <= e[N] and above < e[first],
                  ABOVE if a == 0.8 else None)
 by_modes = {m: errors(0.8, BETA, GAMMA, m) for m in (2 * N, P, 8 * N, 32 * N)}
 highest = {m: max(e, key=e.get) for m, e in by_modes.items()}
-figure.expect("α = 0.8: the error is highest below N, whichever P was meant (2N … 32N)", highest,
+figure.expect("α = 0.8: the error is highest below N, for every P tried from 2N to 32N",
+              ", ".join(f"at p = {p} for P = {m}" for m, p in highest.items()),
               max(highest.values()) < N)
 
 plain = errors(0, 0)
 same = max(abs(curves[a][p] - curves[0][p]) for a in ALPHAS for p in (N, *OVER))
 below = min(max(abs(curves[a][p] - curves[0][p]) for p in range(1, N)) for a in ALPHAS[1:])
-figure.claim("α plays a role for p < N only", f"{same:.1g} from N on, up to {below:.2g} below",
+figure.claim("α plays a role for p < N only", f"effect {same:.1g} from N on, up to {below:.2g} below N",
              same < 1e-12 and below > 0.01)
 same, above = (max(abs(plain[p] - curves[0][p]) for p in x) for x in (range(1, N + 1), OVER))
-figure.claim("β plays a role for p > N only", f"{same:.1g} up to N, up to {above:.2g} above",
+figure.claim("β plays a role for p > N only", f"effect {same:.1g} up to N, up to {above:.2g} above N",
              same < 1e-12 and above > 0.01)
 worst = max(abs(curves[a][N] - 2 * c * sum(t[N:])) for a in ALPHAS)
-figure.claim("the error at p = N is 2c Σ_{j≥N} t_j^−2γ, whatever the weights (17)", f"within {worst:.1g}",
+figure.claim("the error at p = N is 2c Σ_{j≥N} t_j^−2γ, for all weights (17)", f"within {worst:.1g}",
              worst < 1e-12)
 worst = max(abs(plain[p] - (1 - N / p + 2 * N / p * c * sum(t[p:]))) for p in range(N, P + 1, N))
 figure.claim("α = β = 0: the error is 1 − N/p + (2N/p) c Σ_{j≥p} t_j^−2γ (16)", f"within {worst:.1g}",
@@ -72,13 +73,13 @@ least = [min(curves[0][p] for p in x) for x in (OVER, range(1, N))]
 figure.claim("the least error over p > N is below the least over p < N", f"{least[0]:.4f} and {least[1]:.4f}",
              least[0] < least[1])
 gain = [plain[p] - curves[0][p] for p in OVER]
-figure.claim("weights from prior knowledge improve on none (β = γ against β = 0, every p > N)",
+figure.claim("weights from prior knowledge beat no weights (β = γ against β = 0, every p > N)",
              f"by {min(gain):.2g} … {max(gain):.2g}", min(gain) > 0)
 flat = errors(0, 0, 0)
 rises = sum(flat[p + 1] > flat[p] for p in range(1, P))
 figure.claim("α = β = γ = 0: the error decreases with p", f"it rises in {rises} of {P - 1} steps", rises == 0,
-             "up to N it is 1 + p/N − 2p/P, since a learned mode takes on the variance of its aliases: that "
-             "rises where P > 2N")
+             "up to N the error is 1 + p/N − 2p/P, because a learned mode takes on the variance of its "
+             "aliases. This rises if P > 2N")
 worst = max(abs(flat[p] - (1 + p / N - 2 * p / P)) for p in range(1, N + 1))
 figure.expect("α = β = γ = 0: the error is 1 + p/N − 2p/P up to N", f"within {worst:.1g}", worst < 1e-12)
 
@@ -86,14 +87,14 @@ simulated = {a: points(a, BETA, GAMMA, P, f"8-{P}:8", "--empirical", figure.pick
              for a in ALPHAS}
 off = max(abs(q["empirical"] - curves[a][p]) / q["empirical_stderr"]
           for a in ALPHAS for p, q in simulated[a].items())
-figure.claim("the theory predicts the error (simulation within 4 standard errors at 32 p, on common draws)",
-             f"{off:.1f} at most", off < 4)
+figure.claim("the theory predicts the error (simulation within 4 standard errors at 32 values of p, on common draws)",
+             f"at most {off:.1f}", off < 4)
 q = simulated[0][2 * N]
-figure.claim("the error at p = 2N is that of equation (14)",
-             f"{printed(2 * N):.4f}, simulated {q['empirical']:.4f} ± {q['empirical_stderr']:.4f}",
+figure.claim("equation (14) gives the error at p = 2N",
+             f"equation {printed(2 * N):.4f}, simulated {q['empirical']:.4f} ± {q['empirical_stderr']:.4f}",
              abs(printed(2 * N) - q["empirical"]) < 4 * q["empirical_stderr"],
-             "as printed it has an extra term c Σ_{j<p} t_j^−2γ, and its last sum leaves out the learned "
-             "modes; it is right at p = N only")
+             "the printed equation has an extra term c Σ_{j<p} t_j^−2γ, and its last sum omits the learned "
+             "modes. It is right only at p = N")
 figure.expect("equation (14) as printed is right at p = N", f"{printed(N):.6f}",
               abs(printed(N) - curves[0][N]) < 1e-12)
 

@@ -40,7 +40,7 @@ for label, s in values.items():
         f"k^−{zeta:.2f}, correlation {correlation:.4f}; the 100th is {s[99] / s[0]:.1e} of the first",
         zeta > 0.5 and correlation > 0.99)
     trace = rows * 2 ** POLYNOMIAL.get(label, 0)
-    figure.expect(f"{label}: they add up to n k(x, x)", f"{math.fsum(s):.8g} for {trace}",
+    figure.expect(f"{label}: the singular values sum to n k(x, x)", f"{math.fsum(s):.8g}, expected {trace}",
                   abs(math.fsum(s) / trace - 1) < 1e-9)
 
 index = sorted({round(10 ** (i / 40)) for i in range(int(40 * math.log10(rows)) + 1)} | {rows})

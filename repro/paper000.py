@@ -127,11 +127,11 @@ def in_words(cases):
 
 def claim_smallest_mse(figure, sample, text, e=OURS):
     ratio, rival, n = min((sample.mse(r, n) / sample.mse(e, n), r, n) for n in sample.orders for r in OTHERS)
-    figure.claim(text, f"the next, {rival} at n = {n}, has {ratio:.2g} times its MSE", ratio > 1)
+    figure.claim(text, f"the best rival, {rival} at n = {n}, has {ratio:.2g} times the MSE", ratio > 1)
 
 
 def expect_biased(figure, sample, estimators, orders):
-    figure.expect(f"biased at n = {orders[0]} to {orders[-1]}",
+    figure.expect(f"other estimators are biased at n = {orders[0]} to {orders[-1]}",
                   *together(is_biased([sample], e, orders) for e in estimators))
 
 
@@ -142,20 +142,20 @@ def claim_lowest_variance(figure, sample, text):
     n = min((n for n, _ in lower), default=last)
     sds = ", ".join(f"{e} {sample.sd(e, n):.3g}" for e in (*OTHERS, OURS, AVERAGED, "exact")
                     if sample.has(e, n))
-    reason = ("the increasing cycles of one order are a small part of all cycles: averaged over 8 orders, or "
-              "over all (exact), the noise is far less")
+    reason = ("path averages the increasing cycles of one order, a small share of all cycles. The average over "
+              "8 orders, or over all cycles (exact), has far less noise")
     beaten = len({n for n, _ in lower})
-    found = (f"lowest at {len(sample.orders) - beaten} of {len(sample.orders)} orders; lower: "
+    found = (f"lowest at {len(sample.orders) - beaten} of {len(sample.orders)} orders; lower variance: "
              f"{in_words(lower)}"
-             if lower else "none is lower")
+             if lower else "no variance is lower")
     figure.claim(text, f"{found}; SD/m(n) at n = {n}: {sds}", not lower,
                  reason if sample.has(AVERAGED, 2) else None)
     if lower:
         orders = sorted({n for n, _ in lower})
         shares = [(sample.sd(AVERAGED, n) / sample.sd(OURS, n)) ** 2 for n in orders]
-        figure.expect("averaging over 8 orders lowers path's variance wherever another's is lower",
-                      ", ".join(f"{v:.2f} of it at n = {n}" for n, v in zip(orders, shares)), max(shares) < 1)
-    figure.expect(f"exact has the lowest variance (n ≤ {last})", in_words(rivals) or "none is lower",
+        figure.expect("averaging over 8 orders lowers path's variance wherever another estimator's is lower",
+                      "remaining share " + ", ".join(f"{v:.2f} at n = {n}" for n, v in zip(orders, shares)), max(shares) < 1)
+    figure.expect(f"exact has the lowest variance (n ≤ {last})", in_words(rivals) or "no variance is lower",
                   not rivals)
 
 
@@ -209,7 +209,7 @@ def error_figure(figure, sample):
 
 # ---- Figure A2 ----
 
-NEARLY_ALL = "“the lowest … variance error across nearly all configurations”, here"
+NEARLY_ALL = "“the lowest … variance error across nearly all configurations”, in this panel"
 NOISE = {
     "a": (),
     "b": ("--noise", 1),

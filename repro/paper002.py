@@ -70,7 +70,7 @@ def judge_fit(figure, text, j, points, what, floor=0.0, ours=False):
         number += f" (N below {LARGE}: {worst_of(small)[1]})"
     (figure.expect if ours else figure.claim)(text, number, misfit(j, worst, what, f"{what}_mse", floor) <= 1)
     refused = sum(misfit(j, p, what, f"kernel_{what}_mse", floor) > 1 for p in large)
-    figure.expect(f"by the same measure the kernel's {what} errors do not fit",
+    figure.expect(f"by the same measure, the kernel's {'training' if what == 'train' else what} errors do not fit",
                   f"at {refused} of {len(large)} points", refused >= len(large) / 3)
 
 
@@ -80,20 +80,20 @@ def judge_double_descent(figure, name, j, points, what="test"):
     ratios = [p["features"] / j["rows"] for p in points]
     half = next(i for i, p in enumerate(points) if 2 * p["features"] == j["rows"])
     found = []
-    for curve, shown in ((f"{what}_mse", "predicted"), (f"empirical_{what}_mse", "drawn")):
+    for curve, shown in ((f"{what}_mse", "prediction"), (f"empirical_{what}_mse", "draws")):
         e = grid(points, curve)
-        slack = [0.0 if shown == "predicted" else ERRORS * standard_error(j, p, what) for p in points]
+        slack = [0.0 if shown == "prediction" else ERRORS * standard_error(j, p, what) for p in points]
         low = min(range(half), key=e.__getitem__)
         peak = max(range(len(e)), key=e.__getitem__)
         falls = all(e[i + 1] < e[i] + math.hypot(slack[i], slack[i + 1])
                     for i in [*range(low), *range(half, len(e) - 1)])
         rises = all(e[i + 1] > e[i] - math.hypot(slack[i], slack[i + 1]) for i in range(low, half))
         found.append((
-            (f"{shown} largest at {ratios[peak]:g}, {e[half] / e[low]:.0f} times the least error before it",
+            (f"{shown}: largest at {ratios[peak]:g}, {e[half] / e[low]:.0f} times the least error before",
              peak == half and e[half] > 10 * e[low]),
-            (f"{shown} {e[low]:.3g} at {ratios[low]:g}, up to {e[half]:.3g}, down to {e[-1]:.3g}",
+            (f"{shown}: {e[low]:.3g} at {ratios[low]:g}, up to {e[half]:.3g}, down to {e[-1]:.3g}",
              0 < low < half and falls and rises),
-            (f"{shown} {e[-1]:.3g} < {e[low]:.3g}", e[-1] < e[low])))
+            (f"{shown}: {e[-1]:.3g} < {e[low]:.3g}", e[-1] < e[low])))
     claims = ("“singular peak around N/n = 1/2”", "“goes down and up … then goes down monotonously”",
               "the last error is “even smaller than the minimum error in the N/n < 1/2 regime”")
     for text, findings in zip(claims, zip(*found)):

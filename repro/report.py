@@ -18,43 +18,47 @@ TITLE = "# Every figure of the four papers"
 EXPLANATION = """\
 ## How to read this page
 
-Each row of the table is a figure, or some panels of one. A script in `repro/` runs `kspec`, draws the
-figure and checks in numbers what the paper says about it. The sections below list every claim with our
-number.
+Each row of the table is a figure, or some panels of a figure. For each figure a script in `repro/` runs
+`kspec`, draws the figure and checks the paper's claims numerically. The sections below list every claim
+together with our number.
 
 - **reproduced**: every claim holds.
-- **under a reading**: the paper leaves a setting open, and every claim holds under one choice of it. A
-  claim is tried under each choice and counts once. We worked from the papers' text, not from the authors'
-  programs, so no choice is confirmed.
-- **in part**: some claim does not hold, whatever the reading. Its row says why, as far as we know.
-- A claim **cannot be told** where our measurement is not precise enough to confirm or refute it.
+- **under a reading**: the paper leaves a setting open, and every claim holds under one choice of it.
+- **in part**: under every reading, at least one claim does not hold. The claim's row gives the reason, as far
+  as we know it.
+- **undecided** (of one claim): our measurement is not precise enough to confirm or refute it.
 
-Words such as “very close” or “roughly linear” need a number to be checked. We chose these numbers; the head
-of each script states them. Another choice can change a verdict, so read the number as well as the word.
-Lines marked *ours* are statements of this project. They must hold, or the script fails; they do not count
-as claims.
+A claim that depends on a reading is tried under each one and counts once. We worked from the papers' text, not from the
+authors' programs. We therefore cannot confirm any of the readings.
 
-The readings:
+A check needs a number for words such as “very close” or “roughly linear”. We chose these numbers, and the head
+of each script states them. Another choice can change a verdict, so read the number as well as the verdict.
+Rows marked *ours* are statements of this project. They must hold, or the script fails. They do not count as
+claims.
 
-- *as printed*, *unit rows*, *unit columns*, *min–max, σ = 1* (paper on Gram norms): the text says “all
-  features standardized” and gives σ. We read this as z-scores, as rows of length 1, and as columns of
-  length 1, each with the printed σ; and as columns scaled to 0 … 1 with σ = 1, the only σ for which its w ~
-  N(0, I) is right.
-- *images centred, mean |x|² = 1* and *pixels/255* (paper on spectral moments, networks): the text does not
-  say how it scales pixels.
-- *negative estimates dropped* and *every estimate counted* (the same paper): a negative estimate has no
-  real square root.
-- *row and col as defined* and *row and col exchanged* (the same paper): the text says of one estimator both
-  that it stays biased and that it converges.
+The readings of the paper on Gram norms concern its words “all features standardized”. The paper gives σ but
+does not say how it scales the features.
+
+- *as printed*: we use z-scores and the printed σ.
+- *unit rows* and *unit columns*: we scale the rows or the columns to length 1 and use the printed σ.
+- *min–max, σ = 1*: we scale the columns to 0 … 1 and use σ = 1. Only this σ agrees with the paper's w ~ N(0, I).
+
+The readings of the paper on spectral moments concern three other settings.
+
+- *images centred, mean |x|² = 1* and *pixels/255*: the paper does not say how it scales pixels for its networks.
+- *negative estimates dropped* and *every estimate counted*: a negative estimate has no real square root.
+- *row and col as defined* and *row and col exchanged*: the paper says that one estimator stays biased, and also
+  that it converges.
 
 ## How to run it
 
-`make repro` runs every figure in a quick version: smaller sizes and fewer draws, about five minutes on two
-quiet cores. `make repro-full` runs them at the papers' sizes: hours, but an interrupted run continues where
-it stopped. `make repro-docs` writes this page. `python3 repro/run.py 000-A1b` runs one figure, with
-`--full` at the paper's size. Under `mpirun` or `srun` the ranks share the commands out
-(docs/explanation/scale.md). The 29 networks of each width of Figures 4, A3 and A4 are trained on a GPU by
-`repro/networks.py`."""
+`make repro` runs a quick version of every figure, with smaller sizes and fewer draws. It takes about five
+minutes on two quiet cores. `make repro-full` runs the figures at the papers' sizes. This takes hours, but an
+interrupted run continues where it stopped. `make repro-docs` writes this page.
+
+`python3 repro/run.py 000-A1b` runs one figure; `--full` runs it at the paper's size. Under `mpirun` or `srun`
+the ranks divide the commands among themselves ([scale.md](explanation/scale.md)). `repro/networks.py` trains
+the 29 networks of each width for Figures 4, A3 and A4 on a GPU."""
 SHORT = {"000": "spectral moments", "001": "Gram norm", "002": "random features",
          "003": "weighted least squares"}
 # What a paper leaves open, as the claims name it
@@ -117,7 +121,7 @@ def verdict(r):
             "under a reading" if any(False in held for held in tried.values()) else "reproduced")
     more = f": {best.count(True)} of {len(best)} claims" if word == "in part" else ""
     if None in best:
-        more += f", {best.count(None)} cannot be told"
+        more += f", {best.count(None)} undecided"
     if len(tried) > 1:
         more += "".join(f"<br>{n}: {held.count(True)} of {len(held)}" for n, held in tried.items())
     return word, f"**{word}**{more}"
@@ -131,10 +135,11 @@ def totals(results):
     reduced = sum(r["size"] != "full" for r in results)
     size = ("all at the papers' sizes" if not reduced else
             f"{len(results) - reduced} at the papers' sizes, {reduced} reduced (marked *quick*)")
-    undecided = f", {claims.count('undecided')} cannot be told" if "undecided" in claims else ""
-    return (f"{len(results)} figures, {size}: {', '.join(counts)}. They make {len(claims)} claims: "
-            f"{claims.count('every')} hold, {claims.count('some')} hold under some reading, "
-            f"{claims.count('none')} under none{undecided}.\n")
+    none, open_claims = claims.count("none"), claims.count("undecided")
+    last = (f"{none} hold under none, and {open_claims} {'is' if open_claims == 1 else 'are'} undecided"
+            if open_claims else f"and {none} hold under none")
+    return (f"{len(results)} figures: {size}. Verdicts: {', '.join(counts)}. The figures make {len(claims)} "
+            f"claims: {claims.count('every')} hold, {claims.count('some')} hold under some reading, {last}.\n")
 
 
 def command(r):
@@ -151,12 +156,16 @@ def summary(results):
 
 
 def word(c):
-    return {True: "holds", False: "does not hold", None: "cannot be told"}[c["holds"]]
+    return {True: "holds", False: "does not hold", None: "undecided"}[c["holds"]]
 
 
 def section(r):
     """A figure: its verdict, claims, statements of ours and pictures"""
-    yield f"\n### {r['name']}\n\n{r['title']}. {verdict(r)[1].replace('<br>', '; ')}.\n"
+    found, *readings = verdict(r)[1].split("<br>")
+    found = found.replace("**: ", "**, ").replace(" claims", " claims hold")
+    yield f"\n### {r['name']}\n\n{r['title']}. Verdict: {found}.\n"
+    if readings:
+        yield bullets("Claims that hold, by reading:", readings)
     if not r["claims"]:
         yield f"{r['reason']}.\n"
         return
@@ -175,11 +184,16 @@ def section(r):
                       "" if c["holds"] else "failed")
     yield ""
     yield from (f"![{r['title']}](images/repro/{p})" for p in r["pictures"])
-    ran = f"`{command(r)}`"
     if r["commands"]:
         count = r["command_count"]
-        ran += f": {count} command{'s, the first' * (count > 1)} `{r['commands'][0]}`"
-    yield f"\n{ran}."
+        ran = "one command" if count == 1 else f"{count} commands. The first is"
+        yield f"\n`{command(r)}` runs {ran}:\n\n    {r['commands'][0]}"
+    else:
+        yield f"\n`{command(r)}` writes this figure."
+
+
+def bullets(text, lines):
+    return f"{text}\n\n" + "".join(f"- {line}\n" for line in lines)
 
 
 def sections(results):
@@ -200,8 +214,8 @@ def all_readings(results):
             if reading:
                 count.setdefault(reading, []).extend(held)
     if count:
-        yield "\nOver all figures that a reading concerns, these claims hold: " + ", ".join(
-            f"{reading} {held.count(True)} of {len(held)}" for reading, held in count.items()) + "."
+        yield "\n" + bullets("Claims that hold, over all figures that depend on a reading:", [
+            f"{reading}: {held.count(True)} of {len(held)}" for reading, held in count.items()]).rstrip()
 
 
 def main():

@@ -18,7 +18,7 @@ run() { # folder
 
 script right -e ''
 expect "the figure's claims are judged" run right
-expect_stdout 'ok +Crime, min–max.*the two converge alike'
+expect_stdout 'ok +Crime, min–max.*nystrom and rff-nystrom converge alike'
 expect_stdout 'differs +Crime, min–max.*rff-nystrom converges to the norm.*rff-power'
 expect_stdout '^001-2ef: differs \(quick'
 expect "the result is written" test -s "$work/results/quick/001-2ef.json"

@@ -14,7 +14,7 @@ run() { # folder
 script right -e ''
 expect "the figure's claims are judged" run right
 expect_stdout 'ok +α = 0.3: double descent'
-expect_stdout 'differs +α = 0.8: double descent.*falls from there on'
+expect_stdout 'differs +α = 0.8: double descent.*error peaks at p = 7'
 expect_stdout '^003-1b: differs \(quick'
 
 script swapped -e 's/"--alpha", alpha, "--beta", beta/"--alpha", beta, "--beta", alpha/'
