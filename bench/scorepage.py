@@ -39,8 +39,8 @@ If noise is shared along a row, it uses two. kspec knows which rows depend on ea
 of this section shows coverage without this knowledge. A star marks benign processes, in which no row or
 column stands out.
 
-No interval can cover word counts with Zipf's exponent 1. The most frequent of 3000 words makes 61% of the
-noise-free m(1), and 2% of the samples of 60 columns contain it. The other samples cannot reveal it.
+No interval can reliably cover word counts with Zipf's exponent 1. The most frequent of 3000 words makes
+61% of the noise-free m(1), and 2% of the samples of 60 columns contain it. The other samples cannot reveal it.
 """
 
 
@@ -84,10 +84,10 @@ def width(a, plain, question):
 def by_kind(cells, sizes, names):
     """Width against the plain interval, and doubts of those that miss, for benign and other processes"""
     yield (
-        "The width is log(high/low), in units of 2 · 1.96 standard errors of the logarithm. Each process has its\n"
-        "median over draws. The table shows the median and the maximum of these over processes. The last columns\n"
-        "count the intervals that miss the truth, and show how many of them carry a doubt. They also show how many\n"
-        "of the other intervals carry one.\n"
+        "The width is log(high/low), in units of 2 · 1.96 standard errors of the logarithm. Each process\n"
+        "contributes its median over draws. The table shows the median and the maximum over processes. The last\n"
+        "columns count the intervals that miss the truth. They also show how many of these intervals, and how many\n"
+        "of the others, carry a doubt.\n"
     )
     rows, benign = [], [n for n in names if n in BENIGN]
     kinds = (("benign", benign), ("others", [n for n in names if n not in BENIGN]))
