@@ -24,41 +24,43 @@ together with our number.
 
 - **reproduced**: every claim holds.
 - **under a reading**: the paper leaves a setting open, and every claim holds under one choice of it.
-- **in part**: under every reading, at least one claim does not hold. The claim's row gives the reason, as far
-  as we know it.
+- **in part**: under every reading, at least one claim does not hold. The claim's row gives the reason, as
+  far as we know it.
 - **undecided** (of one claim): our measurement is not precise enough to confirm or refute it.
 
-A claim that depends on a reading is tried under each one and counts once. We worked from the papers' text, not from the
-authors' programs. We therefore cannot confirm any of the readings.
+A claim that depends on a reading is tried under each one and counts once. We worked from the papers' text,
+not from the authors' programs. We therefore cannot confirm any of the readings.
 
-A check needs a number for words such as “very close” or “roughly linear”. We chose these numbers, and the head
-of each script states them. Another choice can change a verdict, so read the number as well as the verdict.
-Rows marked *ours* are statements of this project. They must hold, or the script fails. They do not count as
-claims.
+A check needs a number for words such as “very close” or “roughly linear”. We chose these numbers, and the
+head of each script states them. Another choice can change a verdict, so read the number as well as the
+verdict. Rows marked *ours* are statements of this project. They must hold, or the script fails. They do not
+count as claims.
 
 The readings of the paper on Gram norms concern its words “all features standardized”. The paper gives σ but
 does not say how it scales the features.
 
 - *as printed*: we use z-scores and the printed σ.
 - *unit rows* and *unit columns*: we scale the rows or the columns to length 1 and use the printed σ.
-- *min–max, σ = 1*: we scale the columns to 0 … 1 and use σ = 1. Only this σ agrees with the paper's w ~ N(0, I).
+- *min–max, σ = 1*: we scale the columns to 0 … 1 and use σ = 1. Only this σ agrees with the paper's w ~
+  N(0, I).
 
 The readings of the paper on spectral moments concern three other settings.
 
-- *images centred, mean |x|² = 1* and *pixels/255*: the paper does not say how it scales pixels for its networks.
+- *images centred, mean |x|² = 1* and *pixels/255*: the paper does not say how it scales pixels for its
+  networks.
 - *negative estimates dropped* and *every estimate counted*: a negative estimate has no real square root.
-- *row and col as defined* and *row and col exchanged*: the paper says that one estimator stays biased, and also
-  that it converges.
+- *row and col as defined* and *row and col exchanged*: the paper says that one estimator stays biased, and
+  also that it converges.
 
 ## How to run it
 
 `make repro` runs a quick version of every figure, with smaller sizes and fewer draws. It takes about five
-minutes on two quiet cores. `make repro-full` runs the figures at the papers' sizes. This takes hours, but an
-interrupted run continues where it stopped. `make repro-docs` writes this page.
+minutes on two quiet cores. `make repro-full` runs the figures at the papers' sizes. This takes hours, but
+an interrupted run continues where it stopped. `make repro-docs` writes this page.
 
-`python3 repro/run.py 000-A1b` runs one figure; `--full` runs it at the paper's size. Under `mpirun` or `srun`
-the ranks divide the commands among themselves ([scale.md](explanation/scale.md)). `repro/networks.py` trains
-the 29 networks of each width for Figures 4, A3 and A4 on a GPU."""
+`python3 repro/run.py 000-A1b` runs one figure; `--full` runs it at the paper's size. Under `mpirun` or
+`srun` the ranks divide the commands among themselves ([scale.md](explanation/scale.md)).
+`repro/networks.py` trains the 29 networks of each width for Figures 4, A3 and A4 on a GPU."""
 SHORT = {"000": "spectral moments", "001": "Gram norm", "002": "random features",
          "003": "weighted least squares"}
 # What a paper leaves open, as the claims name it
@@ -139,7 +141,8 @@ def totals(results):
     last = (f"{none} hold under none, and {open_claims} {'is' if open_claims == 1 else 'are'} undecided"
             if open_claims else f"and {none} hold under none")
     return (f"{len(results)} figures: {size}. Verdicts: {', '.join(counts)}. The figures make {len(claims)} "
-            f"claims: {claims.count('every')} hold, {claims.count('some')} hold under some reading, {last}.\n")
+            f"claims: {claims.count('every')} hold, {claims.count('some')} hold under some reading, "
+            f"{last}.\n")
 
 
 def command(r):
