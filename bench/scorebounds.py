@@ -10,10 +10,10 @@ HARD = ("topics", "topics1", "shared")  # word counts, and noise that is shared 
 HEAD = """## Requirements and results
 
 A bound is **met** if the result reaches it. It is missed **within error** if the result falls short by less
-than two Monte-Carlo errors. Otherwise it is **missed**. Intervals that contain the truth **too often** are too
-wide. Each requirement lists its worst cells, up to twelve. Times include the whole call. Since the earlier
-version, a call also checks the data and looks for a signal. These two steps take up to a few milliseconds,
-more than the rest of the call.
+than two Monte-Carlo errors. Otherwise it is **missed**. Intervals that contain the truth **too often** are
+too wide. Each requirement lists its worst cells, up to twelve. Times include the whole call. Since the
+earlier version, a call also checks the data and looks for a signal. These two steps take up to a few
+milliseconds, more than the rest of the call.
 """
 
 
@@ -102,7 +102,8 @@ def of_intervals(cells):
                 benign.share(cell, held, there)
     yield every
     yield benign
-    yield of_ratio("m(1), m(2), dimension: width, benign processes, relative to the earlier version", cells, BENIGN, lengths, 1.2)
+    yield of_ratio("m(1), m(2), dimension: width, benign processes, relative to the earlier version",
+                   cells, BENIGN, lengths, 1.2)
     warned = Line("dependent rows, unknown to kspec: doubted", 90)
     for (question, name, P, Q, estimator), a in sorted(cells.items()):
         if question in INTERVALS and estimator == "kspec" and unaware(name):
@@ -155,8 +156,8 @@ def misses(cells):
     for name, (missed, doubted, held, alarms) in all_of.items():
         rows.append([name, f"{missed} of {missed + held}", percent(doubted, missed), percent(alarms, held)])
     yield (
-        "The next table counts the intervals of m(1), m(2) and the dimension that miss the truth. It shows how\n"
-        "many of them, and how many of the other intervals, carry a doubt.\n"
+        "The next table counts the intervals of m(1), m(2) and the dimension that miss the truth. "
+        "It shows how\nmany of them, and how many of the other intervals, carry a doubt.\n"
     )
     yield table(["process", "misses", "misses doubted, %", "others doubted, %"], rows)
 
@@ -211,7 +212,8 @@ def of_errors(cells):
 
 
 def of_presence(cells):
-    noises, signals = Line("pure noise: no signal reported", 95), Line("median z above 5: no signal reported", high=2)
+    noises = Line("pure noise: no signal reported", 95)
+    signals = Line("median z above 5: no signal reported", high=2)
     for (question, name, P, Q, _), a in sorted(cells.items()):
         if not question.startswith("signal"):
             continue

@@ -40,7 +40,8 @@ of this section shows coverage without this knowledge. A star marks benign proce
 column stands out.
 
 No interval can reliably cover word counts with Zipf's exponent 1. The most frequent of 3000 words makes
-61% of the noise-free m(1), and 2% of the samples of 60 columns contain it. The other samples cannot reveal it.
+61% of the noise-free m(1), and 2% of the samples of 60 columns contain it. The other samples cannot reveal
+it.
 """
 
 
@@ -85,9 +86,9 @@ def by_kind(cells, sizes, names):
     """Width against the plain interval, and doubts of those that miss, for benign and other processes"""
     yield (
         "The width is log(high/low), in units of 2 · 1.96 standard errors of the logarithm. Each process\n"
-        "contributes its median over draws. The table shows the median and the maximum over processes. The last\n"
-        "columns count the intervals that miss the truth. They also show how many of these intervals, and how many\n"
-        "of the others, carry a doubt.\n"
+        "contributes its median over draws. The table shows the median and the maximum over "
+        "processes. The last\ncolumns count the intervals that miss the truth. They also show how many of "
+        "these intervals, and how many\nof the others, carry a doubt.\n"
     )
     rows, benign = [], [n for n in names if n in BENIGN]
     kinds = (("benign", benign), ("others", [n for n in names if n not in BENIGN]))
@@ -113,8 +114,8 @@ def by_kind(cells, sizes, names):
 
 def dependent(cells, sizes, names):
     yield (
-        "In the next table kspec does not know which rows depend on each other. The last column is the share of\n"
-        "draws with a doubt.\n"
+        "In the next table kspec does not know which rows depend on each other. The last column is "
+        "the share of\ndraws with a doubt.\n"
     )
     rows = []
     for name in filter(unaware, names):
@@ -133,8 +134,8 @@ def dependent(cells, sizes, names):
 def presence(cells):
     """Shares of the three words, of noise and of every process"""
     yield (
-        "## Is there a signal?\n\nThe table shows, in per cent, how often kspec reports no signal, a weak signal "
-        "or a clear signal. It also\nshows the median z.\n"
+        "## Is there a signal?\n\nThe table shows, in per cent, how often kspec reports no signal, "
+        "a weak signal or a clear signal. It also\nshows the median z.\n"
     )
     rows = []
     keys = [key for key in cells if key[0].startswith("signal")]
@@ -189,10 +190,10 @@ def summary(cells, question, sizes):
 
 def questions(cells, sizes, images):
     yield (
-        "## Question by question\n\nThe tables show medians over the processes of |bias|, of the error and of "
-        "the coverage. They also show\nthe worst error, and the lowest coverage with its process. The pictures "
-        "show the error for every process. If\ntwo questions share a result, the estimator's time counts for "
-        "one of them and is almost zero for the other.\n"
+        "## Question by question\n\nThe tables show medians over the processes of |bias|, of the "
+        "error and of the coverage. They also show\nthe worst error, and the lowest coverage with "
+        "its process. The pictures show the error for every process. If\ntwo questions share a result, the "
+        "estimator's time counts for one of them and is almost zero for the other.\n"
     )
     for question, what in QUESTIONS.items():
         rows = list(summary(cells, question, sizes))

@@ -22,7 +22,8 @@ figure.claim("negative estimates dropped: “remarkably small MSE (< 1e-5)” fo
              f"at most {worst[True]:.2g}", worst[True] < 1e-5)
 figure.claim("every estimate counted: “remarkably small MSE (< 1e-5)” for n = 2 to 7",
              f"up to {worst[False]:.2g}", worst[False] < 1e-5,
-             f"{negative:.0%} of the estimates at n = 7 are negative; the claim holds only for the positive ones")
+             f"{negative:.0%} of the estimates at n = 7 are negative; the claim holds only for the "
+             f"positive ones")
 low = {n: min(mse(r, n, True) for r in OTHERS) / mse(OURS, n, True) for n in sample.orders}
 figure.expect("the other estimators' roots have larger MSE (negative estimates dropped)",
               ", ".join(f"{v:.2g} times at n = {n}" for n, v in low.items()), min(low.values()) > 1)

@@ -94,17 +94,19 @@ figure.claim("right: “the largest d = 50 eigenvalues are accurately recovered 
              f"{shown(errors_r, [OURS])}; mean of all {len(seeds)} spectra {together:.3f}",
              mean(errors_r[OURS]) < 0.1,
              f"a 20 × 20 matrix is too noisy. With d = 100, the ten true moments leave an error of "
-             f"{ideal[100]:.2f}, the ten estimated moments {doubled:.2f}. With d = 50, where 50 quantiles hold "
-             f"the whole trace, the true moments leave {ideal[50]:.2f}")
+             f"{ideal[100]:.2f}, the ten estimated moments {doubled:.2f}. With d = 50, where 50 "
+             f"quantiles hold the whole trace, the true moments leave {ideal[50]:.2f}")
 figure.expect("right: doubling d removes most of the error with true moments, but not with estimated ones",
-              f"true {ideal[50]:.3f} to {ideal[100]:.3f}, estimated {mean(errors_r[OURS]):.3f} to {doubled:.3f}",
+              f"true {ideal[50]:.3f} to {ideal[100]:.3f}, estimated {mean(errors_r[OURS]):.3f} to "
+              f"{doubled:.3f}",
               ideal[100] < ideal[50] / 2 and doubled > 0.8 * mean(errors_r[OURS]))
 figure.claim("right: “whereas other methods fail”", shown(errors_r, (*KV, "SVD")),
              all(beyond(errors_r, e) > LIMIT for e in (*KV, "SVD")))
 figure.claim("right: “sensitive to the choice of parameters d and T”: d doubled, with the true moments",
              f"{ideal[100]:.3f} instead of {ideal[50]:.3f}", abs(ideal[100] - ideal[50]) > 0.1)
 figure.expect("right: the weighted linear program, averaged over draws, has a smaller error than the plain "
-              "solution; its weights come from the covariance of the errors", shown(errors_r, ("default", OURS)),
+              "solution; its weights come from the covariance of the errors",
+              shown(errors_r, ("default", OURS)),
               beyond(errors_r, "default") < -LIMIT)
 
 figure.expect("right: the fit has a smaller error than SVD, KV and the paper's own method",

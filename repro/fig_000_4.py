@@ -29,14 +29,15 @@ for pixels, how in PIXELS.items():
         "at every epoch",
         f"{near['unbiased']:.0%} of the unbiased means are within 10% of the widest's, {near['naive']:.0%} "
         f"of the naive; {number}; {m2['unbiased']} after {t.steps} steps", holds,
-        "narrow networks learn at another pace, or learn other kernels; no estimator can hide this. From width "
-        f"128 up: {t.agree('unbiased', every, 128)[0]}. At the end: {t.agree('unbiased', [t.last])[0]}. "
-        f"Before training: {t.agree('unbiased', [0])[0]}")
+        "narrow networks learn at another pace, or learn other kernels; no estimator can hide this. "
+        f"From width 128 up: {t.agree('unbiased', every, 128)[0]}. "
+        f"At the end: {t.agree('unbiased', [t.last])[0]}. Before training: {t.agree('unbiased', [0])[0]}")
 start = trained["unit"]
 figure.expect("before training, all widths have the same kernel, and unbiased moments agree (centred "
               "images)", *start.agree("unbiased", [0]))
 z, d, w = start.furthest("naive", 2, 0)
-figure.expect("before training, naive moments do not agree (m(2))", f"width {w} {d:+.0%} (z = {z:+.1f})", z > LIMIT)
+figure.expect("before training, naive moments do not agree (m(2))", f"width {w} {d:+.0%} (z = {z:+.1f})",
+              z > LIMIT)
 
 COLOR = {32: 1, 64: 2, 128: 3, 256: 7, 512: 5, 1024: 0}
 for pixels, how in PIXELS.items():

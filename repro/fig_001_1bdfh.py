@@ -56,7 +56,8 @@ for data, letter in zip((CRIME, WINE), letters):
         figure.claim(f"{data.name}: the time of {m} is “roughly” {word} in n",
                      f"n^{found:.2f} ± {half:.2f} (95%), {len(times[m])} sizes",
                      None if abs(abs(found - power) - 0.5) < half else abs(found - power) < 0.5,
-                     "part of the interval is nearer to another power" if abs(abs(found - power) - 0.5) < half else
+                     "part of the interval is nearer to another power"
+                     if abs(abs(found - power) - 0.5) < half else
                      "at these sizes the time is not yet a power of n: fixed costs and caches bend it")
     panels.append({"title": f"({letter}) {data.name}", "xlabel": "rows n", "ylabel": "seconds",
                    "xscale": "log", "yscale": "log",

@@ -32,7 +32,8 @@ for case in CASES:
     lower = sum(r < 1 for r in own)
     figure.judge(case, "nystrom is slightly lower than the norm (for most n)",
                  f"for {lower} of {len(own)} n", 2 * lower > len(own),
-                 "the sign depends on which rows come first. With random rows, nystrom is not lower on average (2ef)")
+                 "the sign depends on which rows come first. With random rows, nystrom is not lower "
+                 "on average (2ef)")
     features = [mean([a / b for a, b in zip(v["rff-nystrom"], v["rff-power"])]) for _, _, v in results[case]]
     apart = [b / a for a, b in zip(own, features)]
     figure.judge(case, "the gap comes from sampling, not from the features (rff-nystrom/rff-power within 5% "

@@ -44,8 +44,8 @@ for case, letter in zip(CASES, "abababab"):
     number = ", ".join(f"{nearer[t]:+.2g} ± {errors[t]:.1g}" for t in nearer)
     rms = {m: mean([(v / norm - 1) ** 2 for v in values[case, 5][m]]) ** 0.5 for m in METHODS}
     figure.judge(case, "power is more accurate than rff-power after 5 updates",
-                 f"relative errors {rms['power']:.2g} and {rms['rff-power']:.2g}; at t = 1, 2, 3 power is nearer "
-                 f"to its limit than rff-power by {number} of that limit",
+                 f"relative errors {rms['power']:.2g} and {rms['rff-power']:.2g}; at t = 1, 2, 3 "
+                 f"power is nearer to its limit than rff-power by {number} of that limit",
                  rms["power"] < rms["rff-power"])
     limit = figure.norm(*case, ["power"], "--stop", 1e-4)["power"]
     figure.expect(f"{case[1].name}, {case[0]}: with enough updates power reaches the norm (1%)",

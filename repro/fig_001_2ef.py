@@ -40,11 +40,12 @@ for case, letter in zip(CASES, "efefefef"):
     figure.judge(case, "nystrom converges to the norm",
                  f"{off[0]:.2%} off at r/n = 0.2, {off[3]:.2%} at 0.8, {off[4]:.2%} at 1",
                  off[4] <= 0.05 and off[3] < off[0], FEW if case == (PRINTED, WINE) else None)
-    figure.judge(case, "rff-nystrom converges to the norm", f"{features[-1] / norm:.4g} times the norm at r/n = 1",
+    figure.judge(case, "rff-nystrom converges to the norm",
+                 f"{features[-1] / norm:.4g} times the norm at r/n = 1",
                  close([features[-1] / norm]), None if case == (MINMAX, WINE) else ABOVE)
     apart = [(b / features[-1]) / (a / own[-1]) for a, b in zip(own, features)]
-    figure.judge(case, "nystrom and rff-nystrom converge alike (within 5% at every ratio)", span(apart), close(apart),
-                 IDENTITY if setting == PRINTED else None)
+    figure.judge(case, "nystrom and rff-nystrom converge alike (within 5% at every ratio)", span(apart),
+                 close(apart), IDENTITY if setting == PRINTED else None)
     spread = [variance(v) ** 0.5 for v in first["rff-nystrom"]]
     figure.judge(case, "rff-nystrom has no larger variance than in other experiments (deviation at most 1.5 "
                  "times rff-power's)", f"{max(spread) / spread[-1]:.2f} times",

@@ -30,7 +30,8 @@ figure.claim("both errors are “approximately 1 for N = 0”",
              all(0.8 < one[f"empirical_{e}_mse"] < 1.05 for e in ("train", "test")))
 tiny = [p for p in trained if p["features"] >= 0.6 * j["rows"]]
 low = [p["train_mse"] / p["empirical_train_mse"] - 1 for p in tiny]
-figure.expect("beyond N/n = 0.6 the training error is below 1e-10, and the prediction is within a third of it",
+figure.expect("beyond N/n = 0.6 the training error is below 1e-10, and the prediction is within a "
+              "third of it",
               f"{100 * min(low):+.0f}% to {100 * max(low):+.0f}%",
               all(abs(v) < 1 / 3 for v in low) and max(p["empirical_train_mse"] for p in tiny) < 1e-10)
 

@@ -17,8 +17,9 @@ at = {p["lambda"]: p for p in top["points"]}
 lambdas = sorted(at)
 best = min(lambdas, key=lambda v: at[v]["test_mse"])
 figure.claim("“grid search is used to find λ_opt = 0.2”",
-             f"best on the grid {best:g}; test error {at[best]['test_mse']:.4f}, {at[0.1]['test_mse']:.4f} at 0.1 "
-             f"and {at[0.3]['test_mse']:.4f} at 0.3", best == 0.2)
+             f"best on the grid {best:g}; test error {at[best]['test_mse']:.4f}, "
+             f"{at[0.1]['test_mse']:.4f} at 0.1 and "
+             f"{at[0.3]['test_mse']:.4f} at 0.3", best == 0.2)
 drawn = min(lambdas, key=lambda v: at[v]["empirical_test_mse"])
 figure.expect("the best λ of the draws is the same or its neighbour on the grid", f"{drawn:g}",
               abs(lambdas.index(drawn) - lambdas.index(best)) <= 1)

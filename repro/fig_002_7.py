@@ -33,7 +33,8 @@ for name, files, rest in (("Fashion-MNIST", FASHION, []),
                  "system”", f"N/n = {best['features'] / n:g} (largest tried: {designs[-1] / n:g}), "
                  f"test error {best['test_mse']:.4f}",
                  best["features"] == designs[-1])
-    figure.claim(f"{name}: “with a … non-vanishing λ”", f"the best λ is {best['lambda']:g}, the smallest tried",
+    figure.claim(f"{name}: “with a … non-vanishing λ”",
+                 f"the best λ is {best['lambda']:g}, the smallest tried",
                  best["lambda"] > powers[0],
                  "true at N/n = 1, but not at the best N. As N grows, the regression approaches kernel "
                  "regression, which is best without a ridge for these classes")

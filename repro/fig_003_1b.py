@@ -46,7 +46,8 @@ for a, e in curves.items():
     first = min(range(1, N + 1), key=e.get)
     above = min(e[p] for p in OVER)
     figure.claim(f"α = {a}: double descent",
-                 f"least up to N: {e[first]:.3f} at p = {first}; at N: {e[N]:.3f}; least above N: {above:.3f}",
+                 f"least up to N: {e[first]:.3f} at p = {first}; at N: {e[N]:.3f}; least above N: "
+                 f"{above:.3f}",
                  1 < first < N and max(e[p] for p in range(first, P + 1)) <= e[N] and above < e[first],
                  ABOVE if a == 0.8 else None)
 by_modes = {m: errors(0.8, BETA, GAMMA, m) for m in (2 * N, P, 8 * N, 32 * N)}
@@ -87,7 +88,8 @@ simulated = {a: points(a, BETA, GAMMA, P, f"8-{P}:8", "--empirical", figure.pick
              for a in ALPHAS}
 off = max(abs(q["empirical"] - curves[a][p]) / q["empirical_stderr"]
           for a in ALPHAS for p, q in simulated[a].items())
-figure.claim("the theory predicts the error (simulation within 4 standard errors at 32 values of p, on common draws)",
+figure.claim("the theory predicts the error (simulation within 4 standard errors at 32 values of p, "
+             "on common draws)",
              f"at most {off:.1f}", off < 4)
 q = simulated[0][2 * N]
 figure.claim("equation (14) gives the error at p = 2N",

@@ -142,8 +142,8 @@ def claim_lowest_variance(figure, sample, text):
     n = min((n for n, _ in lower), default=last)
     sds = ", ".join(f"{e} {sample.sd(e, n):.3g}" for e in (*OTHERS, OURS, AVERAGED, "exact")
                     if sample.has(e, n))
-    reason = ("path averages the increasing cycles of one order, a small share of all cycles. The average over "
-              "8 orders, or over all cycles (exact), has far less noise")
+    reason = ("path averages the increasing cycles of one order, a small share of all cycles. The "
+              "average over 8 orders, or over all cycles (exact), has far less noise")
     beaten = len({n for n, _ in lower})
     found = (f"lowest at {len(sample.orders) - beaten} of {len(sample.orders)} orders; lower variance: "
              f"{in_words(lower)}"
@@ -154,7 +154,8 @@ def claim_lowest_variance(figure, sample, text):
         orders = sorted({n for n, _ in lower})
         shares = [(sample.sd(AVERAGED, n) / sample.sd(OURS, n)) ** 2 for n in orders]
         figure.expect("averaging over 8 orders lowers path's variance wherever another estimator's is lower",
-                      "remaining share " + ", ".join(f"{v:.2f} at n = {n}" for n, v in zip(orders, shares)), max(shares) < 1)
+                      "remaining share " + ", ".join(f"{v:.2f} at n = {n}" for n, v in zip(orders, shares)),
+                      max(shares) < 1)
     figure.expect(f"exact has the lowest variance (n ≤ {last})", in_words(rivals) or "no variance is lower",
                   not rivals)
 

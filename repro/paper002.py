@@ -70,7 +70,8 @@ def judge_fit(figure, text, j, points, what, floor=0.0, ours=False):
         number += f" (N below {LARGE}: {worst_of(small)[1]})"
     (figure.expect if ours else figure.claim)(text, number, misfit(j, worst, what, f"{what}_mse", floor) <= 1)
     refused = sum(misfit(j, p, what, f"kernel_{what}_mse", floor) > 1 for p in large)
-    figure.expect(f"by the same measure, the kernel's {'training' if what == 'train' else what} errors do not fit",
+    figure.expect(f"by the same measure, the kernel's {'training' if what == 'train' else what} "
+                  f"errors do not fit",
                   f"at {refused} of {len(large)} points", refused >= len(large) / 3)
 
 
