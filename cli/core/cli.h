@@ -579,7 +579,10 @@ void cli_print_interval(FILE *f, double x, double low, double high);
 /* Prints two cells: the ends of the interval. */
 void cli_cell_interval(FILE *f, int width, double x, double low, double high);
 
-/* Prints a probability with so many places, "0.03"; below 1e-16 "<1e-16": approximations fail so far out. */
+/*
+ * Prints a probability in a field of this width, such as "0.03". Below 1e-16 it prints "<1e-16", because the
+ * approximation behind it is too inaccurate there.
+ */
 void cli_print_p(FILE *f, int width, double p);
 /* Escape sequences, empty unless the table goes to a terminal */
 const char *cli_bold(const cli_common *c);

@@ -54,7 +54,7 @@ static const cli_option input_options[] = {
     {"nan",         0, OPT_CHOICE, COMMON(nan),         "WHAT",
      "missing values: error, omit-rows, omit-cols, ragged-trials, pairwise", cli_nan_policies},
     {"fill",        0, OPT_LIST,   COMMON(fill),        "VALUE",
-     "this value also means missing, such as -999; several between commas"},
+     "values that also mean missing, such as -999, separated by commas"},
     {0},
 };
 /* clang-format on */

@@ -49,8 +49,8 @@ static json_t *command_lines(const plot_source *s, size_t count) {
 }
 
 /*
- * Draws a settled figure; the caller frees the picture. The names in an SVG begin with prefix; on a page it
- * shows numbers under the pointer.
+ * Draws a settled figure; the caller frees the picture. In an SVG, every name begins with `prefix`. On an
+ * HTML page, the picture also shows the numbers under the pointer.
  */
 static int make_picture(const plot_figure *f, const plot_look *look, plot_format format, const char *prefix,
                         char **picture, size_t *size) {

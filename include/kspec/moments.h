@@ -203,17 +203,19 @@ typedef struct {
  * more, the call uses both orders of two halves, and averages over `splits` such splits. Ragged rows are
  * split separately, which does not remove noise that several rows share in one trial.
  *
- * Error bars come from leave-one-out estimates; a complete side adds none. The interval is computed for the
- * logarithm, with Student's quantile and allowing for skewness; if the value does not differ significantly
- * from zero, it is joined with a plain interval around the value. There are no error bars at n = min(P,Q)
- * (P/2 if rows are centred), where leaving one out leaves no cycle, nor under the assignment scheme.
+ * Error bars come from leave-one-out estimates. A side that is the whole population (`sampled`) contributes
+ * nothing to them. The interval is computed for the logarithm, uses Student's quantile, and allows for
+ * skewness. If the value does not differ significantly from zero, the interval is joined with a plain one
+ * around the value. At n = min(P,Q) (P/2 if rows are centred) no cycle remains without one row or column, so
+ * there are no error bars. The assignment scheme has none either.
  *
  * Time: naive and Kong-Valiant take a few matrix products per order on the shorter side, or on the rows
  * (columns); path takes (nmax-1) P^2 Q multiply-adds for each order of rows. exact takes a dozen matrix
- * products up to n = 4 and P^2 Q^2 multiply-adds at n = 5; centred, with error bars, twice as long, with two
- * trials 9 times. AUTO switches to PATH if EXACT would take more than 1e11 multiply-adds times `effort` and
- * more than PATH, or 4 GiB. EXACT alone is refused if its P x P intermediates do not fit into memory, and at
- * n = 5 above 2e13 multiply-adds; without nmax, and among others, it gives the orders it can.
+ * products up to n = 4 and P^2 Q^2 multiply-adds at n = 5. Centring makes it take twice as long, or
+ * 9 times with two trials and error bars. AUTO switches to PATH if EXACT would take more than 1e11
+ * multiply-adds times `effort` and more than PATH, or 4 GiB. EXACT alone fails if its P x P intermediates do
+ * not fit into memory, or if n = 5 takes more than 2e13 multiply-adds. Without nmax, or together with other
+ * estimators, EXACT returns the orders that it can compute.
  *
  * Memory beyond Phi: a copy if Phi must be scaled, centred, normalised, transposed, permuted or averaged;
  * naive and Kong-Valiant: squares of a side; path: 8 nmax (P+Q) doubles a thread, times 3 to 100 with error

@@ -20,11 +20,14 @@ kspec_status ks_tile_run(const ks_run *run, const ks_expression *x, ks_tile_resu
 /* Writes the sums over each strip of rows instead: out[strip*n + j]. */
 kspec_status ks_tile_strip_sums(const ks_run *run, const ks_expression *x, double *out, kspec_error *err);
 
-/* The number of doubles that it holds while it runs */
+/* The number of doubles that ks_tile_run() holds while it runs */
 size_t ks_tile_room(const ks_run *run, const ks_expression *x, ks_tile_result what);
 
 /* X += X^T for an n x n matrix. */
 kspec_status ks_tile_symmetrise(const ks_run *run, size_t n, double *X, kspec_error *err);
 
-/* The run for an operation of this many multiply-adds: in small ones, threads cost more than they save. */
+/*
+ * Returns `run` for an operation of `work` multiply-adds: with one thread if the operation is so small that
+ * more threads cost more than they save.
+ */
 ks_run ks_tile_threads(const ks_run *run, double work);

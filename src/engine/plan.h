@@ -97,8 +97,8 @@ typedef struct {
 } ks_product;
 
 /*
- * Elimination of a vertex w with one neighbour: o[u] = sum_w E[u,w] d[w]; or the diagonal of a matrix given,
- * whose number then is E.
+ * Elimination of a vertex w with one neighbour u: o[u] = sum_w E[u,w] d[w]. If `diagonal` is 1, o is instead
+ * the diagonal of a matrix of the data, and E is the number of that matrix.
  */
 typedef struct {
     uint8_t ku, kw, diagonal, positions;

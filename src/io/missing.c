@@ -112,7 +112,7 @@ static kspec_status check_ragged(const kspec_dataset *d, const census *c, const 
         place partial = in_file(part, c->partial);
         return ks_fail(err, KSPEC_E_IO,
                        "%s: trial %zu, row %zu misses column %zu but not all columns (from 0); ragged-trials "
-                       "wants whole rows of a trial missing",
+                       "needs each row of a trial to be complete or missing as a whole",
                        part->name, partial.trial, partial.row, partial.col);
     }
     for (size_t i = 0; i < d->rows; i++)

@@ -22,7 +22,7 @@ kspec_status ks_stream_send(const ks_run *run, const ks_stream *s, const ks_rese
 kspec_status ks_stream_fetch(const ks_run *run, ks_stream *s, ks_reservoir *sample, ks_stream_there *there,
                              kspec_error *err);
 
-/* Forgets the device's. */
+/* Forgets the state on the device. */
 void ks_stream_leave(const ks_run *run, ks_stream_there *there);
 
 /*

@@ -37,9 +37,9 @@ ks_path_factor ks_path_mean(const ks_path_plan *plan, size_t P, size_t Q, int n)
 }
 
 /*
- * The sum over cycles of order n has C(P,n) C(Q,n) = 2^c(n) terms of size about 1. c is concave. So scaling
- * the entries by 2^s with 2 nmax s = -c(nmax) leaves no sum below 1; only the bulge in between might
- * overflow.
+ * The sum over cycles of order n has C(P,n) C(Q,n) = 2^c(n) terms of size about 1. Scaling the entries by
+ * 2^s multiplies this sum by 2^(2 n s). With s = -c(nmax) / (2 nmax), the sum of order nmax is about 1. The
+ * sums of lower orders are not smaller, because c is concave, but they might overflow.
  */
 static kspec_status choose_scale(ks_path_plan *plan, const ks_wide *counts, kspec_error *err) {
     enum { UP = 480, DOWN = -640 }; /* leaves a factor 2^400 for values far from 1 */

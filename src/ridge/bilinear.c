@@ -146,7 +146,8 @@ static kspec_status check(const kspec_ridge *r, const kspec_matrix *a, const ksp
     kspec_status st = KSPEC_OK;
     if (!st && r->o.test_fraction > 0)
         st = ks_refuse(err, KSPEC_E_ARG, "test_fraction", NULL,
-                       "bilinear forms need the training rows in their order: test_fraction draws them");
+                       "bilinear forms need the training rows in their order, "
+                       "but test_fraction picks them at random");
     for (int s = 0; s < 2 && !st; s++) {
         st = ks_matrix_check(m[s], names[s], err);
         if (!st && m[s]->rows != r->n)
