@@ -95,19 +95,17 @@ void cli_center_key(kspec_center center, json_t *to);
 void cli_signal_keys(kspec_evidence signal, double z, json_t *to);
 void cli_signal_print(FILE *f, kspec_evidence signal, double z);
 const char *cli_center_words(kspec_center center);
-/*
- * The centring of a kspec result, none if the result does not state it; DEFAULT for another object, or NULL
- */
+/* The centring of a kspec result (none if it states none). DEFAULT if it is NULL or not a kspec result. */
 kspec_center cli_center_of(const json_t *result);
 
 /*
- * Adds the keys "sampled", "population_rows" and "population_cols", null if not finite. In words: a text if
- * the values are not the default.
+ * The first adds the keys "sampled", "population_rows" and "population_cols", null if not finite. The second
+ * prints these values in words if they are not the default.
  */
 void cli_sampled_keys(int sampled, size_t population_rows, size_t population_cols, json_t *to);
 void cli_sampled_print(FILE *f, int sampled, size_t population_rows, size_t population_cols);
 
-/* Adds these keys and "center". */
+/* Adds the keys of cli_sampled_keys() and "center". */
 void cli_estimation_keys(const cli_estimation *e, kspec_center center, json_t *to);
 
 /* Reads numbers separated by commas, or the "moments" of a JSON file of kspec theory. Free list->at. */

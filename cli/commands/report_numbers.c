@@ -42,7 +42,7 @@ static int is_missing(FILE *to, const report_part *p) {
 
 /* ---- dimension ---- */
 
-/* Writes the estimates from parts of the matrix; folded away, since the picture shows them. */
+/* Writes the estimates from parts of the matrix in a table that starts folded: the picture has them too. */
 static void curve_table(FILE *to, const json_t *curve) {
     size_t i;
     const json_t *p;

@@ -47,10 +47,10 @@ void report_worth(FILE *to, const report *r) {
     put_doubts(to, doubts, 1);
     spectrum_worth(to, r->part[REPORT_SPECTRUM].object);
     point(to, r->grouped
-                  ? "Rows of one group depend on each other, and were taken so; the eigenvalues take them as "
-                    "independent."
-                  : "Rows are taken as independent draws. Where they are not, as time bins of one trial, the "
-                    "intervals are too narrow: --groups tells which belong together.");
+                  ? "Rows of one group may depend on each other, and intervals allow for that; only the "
+                    "eigenvalues treat all rows as independent."
+                  : "kspec treats rows as independent draws. If they are not, such as time bins of one "
+                    "trial, the intervals are too narrow; use --groups to say which rows belong together.");
     fputs("</ul>\n", to);
     report_end_section(to);
     if (!json_array_size(r->common->warnings)) return;

@@ -1,8 +1,8 @@
 /*
  * Draws the result of kspec dimension: the dimension against the number of rows. The points of a curve are
- * estimates from parts of the matrix; the last one uses all rows. The dimension of the matrix itself is drawn
- * as well, which climbs. Several matrices without curves stand side by side, by their names. The matrices of
- * a batch form a line over its index.
+ * estimates from parts of the matrix; the last one uses all rows. The picture also has the biased dimension
+ * of the matrix itself, which grows with the number of rows. Several matrices without curves stand side by
+ * side, by their names. The matrices of a batch form a line over its index.
  */
 #include "plot/plot.h"
 

@@ -75,19 +75,21 @@ typedef struct {
  *     x.npy            NumPy: f2 f4 f8, all integers, bool, either byte and memory order, 1 to 3 axes
  *     x.npz:key        a member of a NumPy archive; omit the key if the archive has only one
  *     x.npz            a sparse matrix as SciPy saves it (CSR or CSC)
- *     x.h5:/path       an HDF5 data set, or a group that is a sparse matrix; the path likewise
- *     x.mat:name       a MATLAB variable (v5, v7, v7.3), in MATLAB's orientation; the name likewise. In
- *                      structs, a field s.x or s(2).x; cells of one shape are trials, c{3} is one trial
+ *     x.h5:/path       an HDF5 data set, or a group that is a sparse matrix; omit the path if the
+ *                      file has only one
+ *     x.mat:name       a MATLAB variable (v5, v7, v7.3), in MATLAB's orientation; omit the name if the
+ *                      file has only one. s.x and s(2).x are fields of structs. A cell array whose cells
+ *                      have one shape is a list of trials; c{3} is one of them
  *     idx1/2/3         MNIST's format, plain or gzipped; images read as rows x pixels
- *     text             anything else: comma, tab, semicolon or blanks, header or not; told by content
+ *     text             anything else: comma, tab, semicolon or blanks, with or without a header (detected)
  *     -                npy or text on standard input
  *
  * A 1-D array is one column. A 3-D array is (trials, rows, columns); several inputs of one shape are also
- * trials. A 3-D array whose first axis is not the shortest is probably in another order, and refused unless
- * `axes` is given. Text and npy may be gzipped. Sparse matrices become full ones. Large row-major f8 .npy
- * files are mapped, not copied. A separate process (kspec-hdf5) parses HDF5 and MATLAB files, so that a file
- * that crashes their libraries is an error, not a crash. If the kernel has seccomp, that process cannot open
- * any file while it parses.
+ * trials. A 3-D array whose first axis is not the shortest is probably in another order; kspec rejects it
+ * unless `axes` is given. Text and npy may be gzipped. Sparse matrices become full ones. Large row-major f8
+ * .npy files are mapped, not copied. A separate process (kspec-hdf5) parses HDF5 and MATLAB files, so that a
+ * file that crashes their libraries is an error, not a crash. If the kernel has seccomp, that process cannot
+ * open any file while it parses.
  */
 KSPEC_API kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
                                   kspec_dataset **out, kspec_error *err);

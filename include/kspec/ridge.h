@@ -222,9 +222,9 @@ typedef struct {
 /*
  * Recommends a number of features up to `most` (0: four for each training row), a lambda, and a sigma of 0.3
  * to 3 times the median distance, regardless of the handle's sigma, by the predicted test error. If
- * test_fraction chose the test set, predictions are means over up to five random divisions of the same rows,
- * while their eigendecompositions are cheap. One eigendecomposition serves all N and lambda: for this search
- * Fourier's features share one delta, the delta of random phases.
+ * test_fraction chose the test set, predictions are means over five random divisions of the same rows, or
+ * over fewer if the eigendecompositions would take long. One eigendecomposition serves all N and lambda,
+ * because in this search Fourier's features share one delta, the delta of random phases.
  */
 KSPEC_API kspec_status kspec_ridge_recommend(kspec_ridge *r, size_t most, kspec_ridge_recommend_result **out,
                                              kspec_error *err);

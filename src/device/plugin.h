@@ -124,15 +124,14 @@ typedef struct {
     size_t count, P, Q;
     int centered, by_columns; /* use X^T X instead of X X^T */
     /*
-     * in host memory, for each matrix. Per row: |x|^2, x' X^T X x, twice sum_a tx_a x_a with tx = sum |x|^2
-     * x, sum x^4, sum_a s_a x_a^2 and sum_a s3_a x_a. Then per column: s = sum x^2, the sum of squares of its
-     * row of X^T X, s3 = sum x^3, sum x^4 and sum |x|^2 x^2
+     * in host memory, for each matrix. Per row: |x|^2, x' X^T X x, 2 sum_a tx_a x_a, sum x^4, sum_a s_a x_a^2
+     * and sum_a s3_a x_a, where tx is the sum over rows of |x|^2 x. Then per column: s = sum x^2, the sum of
+     * squares of its row of X^T X, s3 = sum x^3, sum x^4 and sum |x|^2 x^2
      */
     double *lists;
     /*
-     * for each matrix Y, which is X with its columns divided by the fourth root of their mean square: |Y
-     * Y^T|^2, and the sums of |y|^2 squared, s squared, y^4 and y^2. The same for Y o Y follows after all
-     * matrices
+     * Y is X with its columns divided by the fourth root of their mean square. For each Y: |Y Y^T|^2, and the
+     * sums of |y|^2 squared, s squared, y^4 and y^2. Then, for each Y again, the same numbers of Y o Y
      */
     double *totals;
 } ks_batch_job;

@@ -15,14 +15,14 @@
 enum { HIGHEST = KS_HIGHER_MOST, USUAL = 2 };
 
 /*
- * Estimates from one matrix or a quarter of it: 1 + P + Q values each (from all data, without each row,
- * without each column). They are m(1)^2, and m(1), m(2), ... by order, in units of 2^unit of the data, the
- * same for all. of[0] is the dimension. `lost`: possible rounding errors of the values from all data.
+ * Estimates from one matrix or a quarter of it. Each list has 1 + P + Q values: from all data, without each
+ * row, without each column. `square` is m(1)^2, of[0] the dimension and of[n] the moment m(n). All lists
+ * divide the data by the same 2^unit. `lost`: possible rounding errors of the values from all data.
  */
 typedef struct {
     size_t P, Q;
     double rows; /* the number of rows; P of them are left out one at a time */
-    /* by side: the fraction of the variance that sampling leaves, as in ks_second */
+    /* by side: 1 - P/N if the P rows (or columns) are a sample of N; 1 if N is infinite, as in ks_second */
     double share[2];
     double *square, *of[1 + HIGHEST], lost[1 + HIGHEST];
     int highest;

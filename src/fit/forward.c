@@ -164,14 +164,17 @@ static ks_cplx search(const ks_spectrum *s, double level, double start) {
 
 /* ---- the fast way: Newton for both equations ---- */
 
-/* The distance from a solution, where the second equation is divided by its slope */
+/* The squared distance from a solution; the second equation is divided by its slope. */
 static double misfit(const values *v, double level, double *f1, double *f2) {
     *f1 = v->T.im - pi;
     *f2 = v->L + pi * level;
     return *f1 * *f1 + *f2 * *f2 / (1 + v->D.im * v->D.im);
 }
 
-/* Takes one more step whose outcome is known to first order, without evaluation: its error is quadratic. */
+/*
+ * Takes the last Newton step and updates T and D to first order instead of evaluating them. The step is so
+ * short that the error, of the order of its square, is negligible.
+ */
 static void last_step(ks_cplx step, ks_cplx *l, values *v) {
     ks_cplx T = ks_cmul(v->dT, step), D = ks_cmul(v->dD, step);
     *l = (ks_cplx){l->re + step.re, l->im + step.im};

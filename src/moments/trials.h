@@ -26,11 +26,14 @@ typedef struct {
      */
     int on_device;
     ks_mat *held[2];
-    /* set by ks_trials_init(): halves are drawn at random, because trials are ragged or more than two */
+    /*
+     * set by ks_trials_init(): 1 if halves must be drawn at random. Two trials that are not ragged are the
+     * two halves themselves
+     */
     int split;
     /*
-     * set by ks_trials_scale(): Phi is divided by 2^exponent, and the result is multiplied back. When
-     * normalising, Phi is divided by 2^normal_exponent and multiplied by factor
+     * set by ks_trials_scale(), which divides Phi by 2^exponent; the estimator multiplies its result back.
+     * When normalising, Phi is divided by 2^normal_exponent and multiplied by factor
      */
     int exponent, normal_exponent;
     double factor;

@@ -6,12 +6,12 @@
 /* An internal status, never returned to callers: repeat the work on copies in host memory. */
 #define KS_RETRY_ON_HOST ((kspec_status)1000)
 
-/* Can the device use these trials in place? Yes for one or two whose options need no entries on the host. */
+/* Can the device use these trials in place? Yes, if at most two are given and no option needs the host. */
 int ks_trials_device_suit(size_t ntrials, const kspec_moments_opts *o);
 
 /*
- * The root mean square, from a sum of squares that also reveals entries that are not finite. For these, and
- * for squares near the limits of a double, it returns KS_RETRY_ON_HOST.
+ * Computes the root mean square. Returns KS_RETRY_ON_HOST unless it is between 1e-100 and 1e100; so it also
+ * finds entries that are not finite.
  */
 kspec_status ks_trials_device_measure(const ks_run *run, ks_trials *t, double *rms, kspec_error *err);
 

@@ -98,7 +98,7 @@ static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw
 typedef kspec_status (*iterate_fn)(const ks_run *, const ks_operator *, const ks_iteration *, ks_top *,
                                    kspec_error *);
 
-/* Multiplies with rows on a device, which never holds the Gram matrix. */
+/* y = K x on a device that holds the rows. It computes the entries of K as needed and never stores K. */
 static kspec_status apply_on_device(void *ctx, const ks_run *run, const double *x, double *y,
                                     kspec_error *err) {
     return ks_device_gram_times(run, ctx, x, y, err);

@@ -22,10 +22,10 @@ typedef struct {
     kspec_spectrum_result *r;
 } ks_spectrum_job;
 
-/* The longest list by moments if the mass is free */
+/* The most eigenvalues that `moments` lists if the caller gives no rank */
 enum { KS_LISTED = 4096 };
 
-/* From j's moments. */
+/* Finds the eigenvalues whose moments are nearest to j's moments. */
 kspec_status ks_spectrum_by_moments(ks_spectrum_job *j, kspec_error *err);
 
 /* Uses the sample's own eigenvalues, and checks with j's moments, estimated with the options `how`. */

@@ -23,8 +23,9 @@ size_t ks_toeplitz_scratch(const ks_toeplitz *t);
 void ks_synthesis(const ks_fft *fft, size_t N, const ks_cplx *c, size_t n, ks_cplx *grid, ks_cplx *scratch);
 
 /*
- * theta (p) from y (N). Returns the number of iterations, or KS_CANCELLED. Returns KS_STEEP if they did not
- * reach theta to 1e-9 of its size, because the weights span too much for normal equations.
+ * Computes theta (p) from y (N). Returns the number of iterations, or KS_CANCELLED. If the iteration cannot
+ * find theta to 1e-9 of its size, returns KS_STEEP: the largest and the smallest weight are too far apart for
+ * normal equations.
  */
 enum { KS_STEEP = -1, KS_CANCELLED = -2 };
 int ks_toeplitz_solve(const ks_toeplitz *t, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch);

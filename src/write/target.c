@@ -50,8 +50,8 @@ static int ends_in(const char *name, const char *mark) {
 }
 
 /*
- * Up to version 0.1 temporary names had no mark, and files no lock. Only checkpoints use such names; a file
- * that nobody has written to for an hour is a leftover.
+ * Up to version 0.1 temporary names had no mark, and kspec locked no files. Only checkpoints have such old
+ * names. A file with an old name is a leftover if nobody has written to it for an hour.
  */
 enum { OTHER, OURS, OLD, AN_HOUR = 3600 };
 static int kind_of(const char *name) {
@@ -63,7 +63,7 @@ int ks_target_hold(int fd) {
     struct stat st;
     while (flock(fd, LOCK_EX) != 0 && errno == EINTR) {
     }
-    /* without locks nothing is removed */
+    /* where locks do not work, nobody removes the file */
     return fstat(fd, &st) != 0 || st.st_nlink > 0;
 }
 
