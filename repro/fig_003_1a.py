@@ -12,7 +12,7 @@ from paper003 import PAPER, singular_values
 
 N, MODES = 1024, 512
 ALPHAS = [0, 0.4, 0.6, 0.8, 1.0]
-figure = Figure("003-1a", PAPER, "Singular values of the data weights times the modes that are not learned")
+figure = Figure("003-1a", PAPER, "Singular values of the product of data weights and unlearned modes")
 values = {alpha: singular_values(figure, N, MODES, alpha) for alpha in ALPHAS}
 root = math.sqrt(N)
 worst = max(abs(s / root - 1) for s in values[0])

@@ -114,8 +114,9 @@ static int pick(const ridge_args *a, const ridge_set *from, const char *name, si
     int status = EXIT_DONE;
     for (size_t i = 0; i < rows; i++) seen[label_of(a, from, i)]++;
     if (seen[classes] && !a->classes.count)
-        status = cli_error(EXIT_INPUT, "--classes all: %s has %zu row%s of classes that are not trained",
-                           name, seen[classes], cli_s(seen[classes]));
+        status =
+            cli_error(EXIT_INPUT, "--classes all: %s has %zu row%s of classes that have no training rows",
+                      name, seen[classes], cli_s(seen[classes]));
     const size_t least = !count && !a->classes.count && !skip ? 0 : skip + (count ? count : 1);
     for (size_t k = 0; k < classes && !status; k++) {
         if (seen[k] < least)

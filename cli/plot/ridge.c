@@ -83,10 +83,10 @@ static void add_curves(plot_figure *f, plot_panel *p, const plot_source *s, cons
     }
 }
 
-/* Explains the kinds of marks, in any colour: entries of the legend alone. */
+/* Adds series without points to the legend, which explain the dotted line and the measured points. */
 static void explain(plot_figure *f, plot_panel *p, int measured) {
-    plot_add_point(f, plot_add_series(f, p, "kernel alone, for the last of them", PLOT_DOTTED, PLOT_BLACK),
-                   NAN, NAN, NAN, NAN);
+    plot_add_point(f, plot_add_series(f, p, "kernel alone, for the last curve", PLOT_DOTTED, PLOT_BLACK), NAN,
+                   NAN, NAN, NAN);
     if (measured)
         plot_add_point(f, plot_add_series(f, p, "measured, ± SD", PLOT_POINTS, PLOT_BLACK), NAN, NAN, NAN,
                        NAN);

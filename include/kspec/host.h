@@ -154,9 +154,9 @@ KSPEC_API void kspec_write_abort(kspec_writer *w);
  * written past stdio. */
 KSPEC_API kspec_status kspec_write_text(const char *path, const char *text, size_t length, kspec_error *err);
 
-/* Can `path` be written? For ndim 0 by kspec_write_text(), otherwise as an array of `ndim` axes. Fails now in
- * the cases in which those calls would fail after the work, and leaves no file behind. It does not open a
- * pipe or a device. */
+/* Checks that `path` can be written: by kspec_write_text() if ndim is 0, otherwise as an array of `ndim`
+ * axes. Call it before a long computation: it reports the errors that writing would report afterwards. It
+ * leaves no file behind and does not open a pipe or a device. */
 KSPEC_API kspec_status kspec_write_check(const char *path, int ndim, kspec_error *err);
 
 /* Async-signal-safe: removes the temporary files of all writers not yet closed; for a signal handler that is
@@ -170,8 +170,8 @@ KSPEC_API void kspec_write_discard_all(void);
  * this rank's message in, and the common one out. */
 KSPEC_API kspec_status kspec_team_agree(kspec_team *team, kspec_status mine, kspec_error *err);
 
-/* Do all ranks have the same number, such as the digest of a file? KSPEC_E_DATA, naming the first rank whose
- * `what` differs from rank 0's. */
+/* Checks that all ranks have the same number, such as the digest of a file. If not, it fails with
+ * KSPEC_E_DATA and names the first rank whose `what` differs from rank 0's. */
 KSPEC_API kspec_status kspec_team_same(kspec_team *team, const char *what, uint64_t number, kspec_error *err);
 
 KSPEC_END_DECLS

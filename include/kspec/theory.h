@@ -31,9 +31,9 @@ KSPEC_API kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t di
 
 /*
  * Writes the eigenfunctions of the `count` largest eigenvalues, in the same order, to values (points x
- * count); for equal eigenvalues, a basis of products. The points are rows in coordinates with x ~ N(0, I), in
- * which the kernel is exp(-sum eta_i (x_i - y_i)^2 / 2). Each function has mean square 1 under x; the sum
- * over k of lambda_k f_k(x) f_k(y) tends to the kernel.
+ * count); for equal eigenvalues, a basis of products. Each row of `points` is a point x, in coordinates where
+ * x ~ N(0, I) and the kernel is exp(-sum eta_i (x_i - y_i)^2 / 2). Each function has mean square 1 under x;
+ * the sum over k of lambda_k f_k(x) f_k(y) tends to the kernel.
  */
 KSPEC_API kspec_status kspec_theory_rbf_eigenfunctions(const double *eta, size_t dim,
                                                        const kspec_matrix *points, size_t count,

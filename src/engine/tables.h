@@ -1,23 +1,23 @@
 /*
- * The tables of a plan while it is made. Edges, weights, products and vectors get numbers as they are met,
- * equal ones the same number, so that all graphs share them.
+ * The tables of a plan under construction. Each edge, weight, product or vector gets a number when it first
+ * occurs. Equal ones get the same number, so that all graphs share them.
  */
 #pragma once
 
 #include "engine/plan.h"
 
-/* What the planner notes of a record */
+/* The planner's notes on a record */
 typedef struct {
     uint64_t key[2];
-    /* in multiply-adds; how many graphs need it */
+    /* the cost in multiply-adds, and how many graphs need the record */
     double cost;
     int uses;
-    /* of an edge: the same seen from its other end; else: the last search that has read it */
+    /* of an edge: the number of the same edge seen from its other end; else: the last search that read it */
     uint32_t other;
     uint8_t seen;
 } ks_note;
 
-/* Records by their keys, in the order in which they come */
+/* Records by their keys, in the order of their first occurrence */
 typedef struct {
     size_t size; /* of a record */
     unsigned char *record;
@@ -30,25 +30,28 @@ typedef struct {
 typedef struct {
     ks_plan *pl;
     ks_numbers edges, weights, products, vectors;
-    /* the sizes of axes, as far as costs go */
+    /* the sizes of the axes, for the costs */
     double cost[KS_AXES];
-    /* that they hold, now and at most; bytes that there were not */
+    /* the bytes in use, their maximum so far, and the size of an allocation that failed */
     size_t bytes, peak, failed;
 } ks_tables;
 
-/* Tables with the empty edge and the empty weights, which are number 0; 0 without memory */
+/* Begins with the empty edge and the empty weights, both number 0. Returns 0 if memory is short. */
 int ks_tables_begin(ks_tables *t, ks_plan *pl);
 
 /*
  * Makes room for the records of one state of a search (11 products, 20 vectors, and their edges and weights),
- * so that the functions below cannot fail; 0 without memory.
+ * so that the functions below cannot fail. Returns 0 if memory is short.
  */
 int ks_tables_ready(ks_tables *t);
 
-/* The records become the plan's, or go; all else goes. */
+/* Hands the records to the plan if `keep`, or frees them; frees everything else. */
 void ks_tables_end(ks_tables *t, int keep);
 
-/* An entry of an edge, as ks_edge_times() takes it: a matrix given, or a product's */
+/*
+ * An entry of an edge: twice the number of a given matrix, or KS_ENTRY_PRODUCT plus twice the number of a
+ * product; plus 1 if it is transposed
+ */
 enum { KS_ENTRY_PRODUCT = 256 };
 uint32_t ks_edge_times(ks_tables *t, uint32_t e, uint32_t entry);
 /* The edge as seen from its other end */

@@ -84,7 +84,7 @@ kspec_status ks_inputs_divide(ks_inputs *in, double sigma, int features, kspec_e
     return ks_rows_divide(in->x, 0, in->n, in->p, sigma, features, err);
 }
 
-/* The k-th smallest of n numbers, by Hoare's selection with the middle as pivot, which reorders them */
+/* Returns the k-th smallest of n numbers and reorders x (Hoare's selection, with the middle as pivot). */
 static double select_kth(double *x, size_t n, size_t k) {
     size_t from = 0, to = n - 1;
     while (from < to) {

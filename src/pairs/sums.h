@@ -24,7 +24,7 @@ typedef struct {
     /* P x R; if it is the same matrix as the first: Y = Z and W = X */
     const double *Y, *W;
     size_t P, Q, R;
-    /* 1: the second is the first, and `columns` says how often a column is paired with itself */
+    /* 1: both matrices are the same, and `columns` says how often a column is paired with itself */
     int same;
     /*
      * same: the number of columns from which the Q are sampled without replacement. 0: infinitely many, and a
@@ -46,18 +46,21 @@ typedef struct {
     double all, row, col;
 } ks_lost;
 
-/* The four sums, and t = sum of s_xz over the columns of the first */
+/* The four sums above, and t, the sum of s_xz over the columns of the first matrix */
 typedef struct {
     double a, b, c, d, t;
 } ks_quad;
 
 typedef struct {
     ks_quad all;
-    /* a over every pair of columns, including a column with itself: with one trial each, <X X^T, Y Y^T> */
+    /* a over all pairs of columns, also a column with itself: <X X^T, Y Y^T> if each matrix has one trial */
     double whole;
-    /* sums of |x| |z| over the columns of the first, and of |y| |w| over the columns of the second */
+    /* sums of |x| |z| over the columns of the first matrix, of |y| |w| over the columns of the second one */
     double size, other_size;
-    /* without row i; without column alpha of the first; without column gamma of the second (NULL if same) */
+    /*
+     * without row i; without column alpha of the first matrix; without column gamma of the second one (NULL
+     * if same)
+     */
     ks_quad *row, *col, *other;
 } ks_sums;
 

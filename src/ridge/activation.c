@@ -44,11 +44,11 @@ void ks_activate(const ks_activation *f, double *x, const double *phases, size_t
 
 /* ---- kernels ---- */
 
-/* E max(u,0) max(v,0) over |u| |v|, for normal u and v of correlation rho (arc-cosine kernel) */
+/* The arc-cosine kernel E max(u,0) max(v,0), for standard normal u and v of correlation rho */
 static double arc_cosine(double rho) { return (rho * acos(-rho) + sqrt(fmax(0, 1 - rho * rho))) / (2 * pi); }
 
 double ks_activation_kernel(const ks_activation *f, double product, double square, double other) {
-    /* rho is exactly 1 for a row and itself: near 1, asin turns a rounding error of 1e-16 into 1e-8 */
+    /* rho must be exactly 1 for a row and itself: near 1, asin turns a rounding error of 1e-16 into 1e-8 */
     const double lengths = square == other ? square : sqrt(square) * sqrt(other), s = f->slope;
     const double rho = lengths > 0 ? fmax(-1, fmin(1, product / lengths)) : 0;
     switch (f->kind) {

@@ -1,8 +1,8 @@
 /*
- * The two products of training a layer. Registers hold the sums of tiles of TILE_ROWS x 2 registers. The loop
- * broadcasts a, and b, which is small (a mini-batch), comes from the second-level cache. The gradient is
- * never stored: Adam reads each tile of it from the registers, so that only w, m and v pass through memory,
- * once a step.
+ * The two matrix products that train a layer: ks_train_product() stores a b, and ks_train_adam() uses a b as
+ * the gradient of one step. A tile of the product has TILE_ROWS x 2 registers. The loop broadcasts entries of
+ * a. The matrix b is small (a mini-batch) and stays in the second-level cache. The gradient is never stored:
+ * Adam takes each tile from the registers, so that only w, m and v pass through memory, once a step.
  */
 #include "simd/train.h"
 
