@@ -1,7 +1,8 @@
 /*
  * Time of the exact estimator beside DGEMM in the same process: bench_exact [P Q nmax threads trials].
  * Prints the time of a whole call with error bars, of its plan, and of the estimator alone: in seconds,
- * and in matrix products of P x Q x min(P,Q) on one thread (best of a few runs each). With a sixth
+ * and in matrix products of P x Q x min(P,Q) on one thread (best of a few runs each). Set
+ * OPENBLAS_NUM_THREADS=1, or the time of waiting threads of OpenBLAS counts as well. With a sixth
  * argument it prints what the plans of centred rows and of none consist of instead, in graphs, products
  * and sums over a side.
  */
