@@ -11,14 +11,19 @@
 
 /* ---- marks of missing values ---- */
 
-/* The values that instruments and formats write for "missing"; their float32 forms also count. */
+/*
+ * The values that instruments and formats write for "missing". Their float32 forms also count, and NetCDF's
+ * value in the six digits that text has.
+ */
 static const double marks[] = {999,  -999, 9999, -9999, -32768, 9.9692099683868690e36, -9.9692099683868690e36,
                                1e20, -1e20};
 enum { MARKS = sizeof marks / sizeof *marks, COLUMNS = 16 };
 
 static const kspec_matrix *given(const ks_checked *c) { return c->raw ? c->raw : c->phi; }
 
-static int is(double x, double mark) { return x == mark || x == (double)(float)mark; }
+static int is(double x, double mark) {
+    return x == mark || x == (double)(float)mark || (fabs(mark) > 9e36 && x == copysign(9.96921e36, mark));
+}
 
 /* Occurrences of a mark: the count, the first row and column, and the first few columns that contain it */
 typedef struct {

@@ -172,6 +172,7 @@ bad(
 for value in (-999, 9999, -9999, -32768, 9.969209968386869e36, 1e20):
     places = [(3, 4), (50, 4), (120, 40)]
     bad(f"missing marked by {value:g}", doubt("fill-value", r"3 values are .*--fill"), put(x, places, value))
+bad("NetCDF's mark as text has it", doubt("fill-value", "9.96921e"), put(x, [(9, 9), (40, 3)], 9.96921e36))
 bad("missing marked by 999", doubt("fill-value", "row 3, column 4"), put(x, [(3, 4)], 999))
 bad("NetCDF's mark as float32", doubt("fill-value", "9.96921e"), put(x, [(9, 9)], 9.96921e36).astype("f4"))
 bad("two marks", doubt("fill-value", "-999"), put(put(x, [(3, 4)], -999), [(7, 8)], 1e20))
