@@ -110,7 +110,7 @@ static void spectrum_numbers(FILE *to, const json_t *s) {
     if (shown < count && at(values, shown) == 0)
         fputs("<p class=\"soft\">Further ones are not told from 0 at this size.</p>\n", to);
     else if (shown < known)
-        fprintf(to, "<p class=\"soft\">The first %zu of the %zu that are told one by one.</p>\n", shown,
+        fprintf(to, "<p class=\"soft\">The first %zu of the %zu that are known individually.</p>\n", shown,
                 known);
     else if (shown < count)
         fprintf(to, "<p class=\"soft\">The first %zu; the other %zu are known only as a whole.</p>\n", shown,

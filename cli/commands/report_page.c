@@ -73,7 +73,7 @@ static void data_section(FILE *to, const json_t *d) {
     size_t i;
     char name[40];
     report_begin_section(to, "data", "The data");
-    page_begin_table(to, "What was read, and how it was understood", NULL);
+    page_begin_table(to, "How kspec understood the file", NULL);
     json_array_foreach(paths, i, path) {
         snprintf(name, sizeof name, "file %zu", i + 1);
         fact(to, name, json_string_value(path));

@@ -15,7 +15,7 @@ static void spectrum_worth(FILE *to, const json_t *s) {
     double resolved = plot_number(s, "resolved"), noise = plot_number(s, "noise");
     char text[300];
     if (resolved > 0) {
-        snprintf(text, sizeof text, "%.0f eigenvalue%s told one by one; the others only as a whole.",
+        snprintf(text, sizeof text, "%.0f eigenvalue%s known individually, the others only as a whole.",
                  resolved, resolved == 1 ? " is" : "s are");
         point(to, text);
     } else if (isfinite(resolved)) {
