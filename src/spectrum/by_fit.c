@@ -199,11 +199,13 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
     ks_spectrum_job *j = t->j;
     kspec_spectrum_result *r = j->r;
     for (size_t n = 0; n < r->count; n++) {
+        const double sd = scaled(t, m[n].sd, (int)n + 1);
         r->fitted[n] = scaled(t, m[n].value, (int)n + 1);
+        const double fitted = n ? r->fitted[n] : counted_trace(t, noise);
         /* both traces describe one sample, so they differ far less than traces of different samples */
-        r->fit->z[n] = n == 0 ? (counted_trace(t, noise) - r->given[n]) / r->given_std_error[n]
-                              : compare(r->fitted[n], scaled(t, m[n].sd, (int)n + 1), r->given[n],
-                                        r->given_std_error[n], (int)n + 1);
+        r->fit->z[n] = n || ks_trace_is_known(r)
+                           ? compare(fitted, sd, r->given[n], r->given_std_error[n], (int)n + 1)
+                           : (fitted - r->given[n]) / r->given_std_error[n];
     }
     r->fit->participation_ratio = ratio->value;
     r->fit->participation_ratio_ci_low = ratio->low;
@@ -225,7 +227,7 @@ static double gap(const fit *t, const ks_quantity *noise) {
     const kspec_spectrum_result *r = t->j->r;
     double most = fmax(1, ks_above_sample(r));
     for (size_t n = 0; n < r->count; n++) {
-        if (!(fabs(r->fit->z[n]) > (n ? KS_DISAGREE : KS_DISAGREE_TRACE))) continue;
+        if (!(ks_disagreement(r, n) > 1)) continue;
         const double fitted = n ? r->fitted[n] : counted_trace(t, noise),
                      far = r->given[n] > 0 ? fabs(log(fitted / r->given[n])) / (double)(n + 1) : log(2);
         most = fmax(most, exp(fmin(far, log(2))));

@@ -19,12 +19,20 @@ double ks_above_sample(const kspec_spectrum_result *r) {
     return factor > KS_ABOVE_SAMPLE ? factor : 1;
 }
 
+int ks_trace_is_known(const kspec_spectrum_result *r) {
+    return r->given_std_error[0] <= 1e-9 * fabs(r->given[0]);
+}
+
+double ks_disagreement(const kspec_spectrum_result *r, size_t n) {
+    return fabs(r->fit->z[n]) / (n || ks_trace_is_known(r) ? KS_DISAGREE : KS_DISAGREE_TRACE);
+}
+
 static void doubt_fit(ks_doubts to, const kspec_spectrum_opts *o, const kspec_spectrum_result *r) {
     const kspec_spectrum_fit *f = r->fit;
     double most = 0;
     size_t n = 0; /* the order at which fit and unbiased moments disagree most, relative to the tolerance */
     for (size_t k = 0; k < r->count; k++) {
-        const double z = fabs(f->z[k]) / (k ? KS_DISAGREE : KS_DISAGREE_TRACE);
+        const double z = ks_disagreement(r, k);
         if (z > most) most = z, n = k;
     }
     if (f->signal == KSPEC_EVIDENCE_NONE && f->noise_from != KSPEC_NOISE_FROM_NOWHERE)

@@ -45,6 +45,12 @@ kspec_status ks_spectrum_crossed(ks_spectrum_job *j, const kspec_matrix *phi, si
 /* The factor by which the fit's first eigenvalue exceeds the sample's own if that is too much; otherwise 1 */
 double ks_above_sample(const kspec_spectrum_result *r);
 
+/* Is m(1) fixed by construction, as for standardized columns? Then its standard error is zero to rounding. */
+int ks_trace_is_known(const kspec_spectrum_result *r);
+
+/* The distance of the fitted m(n+1) from the unbiased one, over the distance that raises a doubt */
+double ks_disagreement(const kspec_spectrum_result *r, size_t n);
+
 /* Uses the first `rank` of j's moments; checks them and the rank. */
 kspec_status ks_spectrum_by_newton(ks_spectrum_job *j, kspec_error *err);
 /* The largest rank */

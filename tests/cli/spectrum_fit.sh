@@ -170,4 +170,8 @@ for scale in 1e-200 1e200; do
     py "np.save('far.npy', np.load('x.npy') * $scale)"
     expect_error 1 'scale the data \(--normalize\)|too large' kspec spectrum far.npy
 done
+# standardized columns fix m(1), so its standard error is no scale for the fitted trace
+kspec generate linear --rows 60 --cols 40 --dim 5 --eigenvalue 1 --seed 1 -o standard.npy >/dev/null
+expect_status 0 kspec spectrum standard.npy --standardize --json
+expect_json 'all(d["code"] != "fit-disagrees" for d in j["doubts"]) and abs(j["moments_z"][0]) < 3'
 done_testing
