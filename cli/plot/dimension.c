@@ -52,6 +52,17 @@ static int any_curve(const json_t *results) {
     return 0;
 }
 
+/* Adds result number i to both series: its dimension with the interval, and the matrix's own. */
+static int add_pair(plot_figure *f, const plot_source *s, plot_series *const all[2], size_t i,
+                    const json_t *e) {
+    int status = check(s, e);
+    if (status) return status;
+    plot_add_point(f, all[0], (double)i, plot_number(e, "dimension"), plot_number(e, "ci_low"),
+                   plot_number(e, "ci_high"));
+    plot_add_point(f, all[1], (double)i, plot_number(e, "naive"), NAN, NAN);
+    return EXIT_DONE;
+}
+
 static int add_row(plot_figure *f, const plot_source *s, const json_t *results) {
     const json_t *e;
     size_t i;
@@ -60,11 +71,8 @@ static int add_row(plot_figure *f, const plot_source *s, const json_t *results) 
                            plot_add_series(f, p, "of the matrix itself", PLOT_POINTS, -1)};
     plot_set_aside(all[0], all[1]);
     json_array_foreach(results, i, e) {
-        int status = check(s, e);
+        int status = add_pair(f, s, all, i, e);
         if (status) return status;
-        plot_add_point(f, all[0], (double)i, plot_number(e, "dimension"), plot_number(e, "ci_low"),
-                       plot_number(e, "ci_high"));
-        plot_add_point(f, all[1], (double)i, plot_number(e, "naive"), NAN, NAN);
         plot_add_xname(f, p, plot_word(e, "label", "?"));
     }
     return EXIT_DONE;
@@ -78,11 +86,8 @@ static int add_batch(plot_figure *f, const plot_source *s, const json_t *results
     plot_series *all[2] = {plot_add_series(f, p, "unbiased, 95% interval", PLOT_BAND, -1),
                            plot_add_series(f, p, "of the matrix itself", PLOT_LINESPOINTS, -1)};
     json_array_foreach(results, i, e) {
-        int status = check(s, e);
+        int status = add_pair(f, s, all, i, e);
         if (status) return status;
-        plot_add_point(f, all[0], (double)i, plot_number(e, "dimension"), plot_number(e, "ci_low"),
-                       plot_number(e, "ci_high"));
-        plot_add_point(f, all[1], (double)i, plot_number(e, "naive"), NAN, NAN);
     }
     return EXIT_DONE;
 }
