@@ -79,11 +79,8 @@ static void draw(const process *p, size_t P, size_t Q, uint64_t seed, double *x)
         o.eta = &p->eta, o.eta_count = 1;
     else
         o.eigenvalues = eigenvalues, o.eigenvalue_count = p->dim;
-    kspec_generator *g;
     kspec_error e;
-    check(kspec_generate_open(P, Q, &o, &g, &e), &e);
-    check(kspec_generate_rows(g, 0, 0, P, x, &e), &e);
-    kspec_generate_close(g);
+    check(kspec_generate(P, Q, &o, x, &e), &e);
     if (p->heavy) scale_columns(P, Q, seed, x);
 }
 
@@ -113,7 +110,7 @@ static void dimension_of(void *ctx, size_t seed, double *numbers) {
     numbers[D_NAIVE] = r->naive, numbers[D_LOG] = log(r->dimension);
     numbers[D_ERROR] = r->std_error / r->dimension;
     numbers[D_LOW] = r->ci_low, numbers[D_HIGH] = r->ci_high;
-    kspec_dimension_free(r);
+    kspec_free(r);
 }
 
 static void coverage(const source *s, int seeds) {
@@ -149,7 +146,7 @@ static void level_of(void *ctx, size_t seed, double *numbers) {
     numbers[0] = r->alignment_ci_low <= 1 && 1 <= r->alignment_ci_high;
     numbers[1] = (double)r->count;
     for (size_t k = 0; k < r->count; k++) numbers[2 + k] = r->differences[k]->p < 0.05;
-    kspec_compare_free(r);
+    kspec_free(r);
 }
 
 static void levels(const source *s, int seeds) {
@@ -236,7 +233,7 @@ static void pair_of(void *ctx, size_t seed, double *numbers) {
         double scale = t->heavy && k ? pow(3, -k) : 1; /* E 1/chi^2 of 5 degrees is 1/3 */
         numbers[2 + k] = fabs(d->value - scale * (m[0][k] - m[1][k])) <= 1.959964 * d->std_error;
     }
-    kspec_compare_free(r);
+    kspec_free(r);
 }
 
 static void known_pair(const source *s, int seeds) {

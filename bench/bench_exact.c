@@ -59,7 +59,7 @@ static void whole_calls(const kspec_matrix *phi, size_t trials, int nmax, int th
         double t = ks_now();
         if (kspec_moments(phi, trials, &o, &m, &err)) die(&err);
         t = ks_now() - t;
-        kspec_moments_free(m);
+        kspec_free(m);
         if (r == 0) first = t;
         if (t < best) best = t;
         ks_cycles p;
@@ -152,7 +152,7 @@ static void as_expressions(const ks_run *run, const ks_pair *p, const ks_moments
                 die(&err);
             t = seconds(run) - t;
             best[r % 2] = fmin(best[r % 2], t);
-            kspec_unbiased_free(u);
+            kspec_free(u);
             ks_exact_plan_free(&plan);
         }
         printf("m(%d), %-13s exact %8.4f s, kspec_unbiased() %8.4f s: %.2f times, %.2f DGEMM\n", n,

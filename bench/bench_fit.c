@@ -117,7 +117,7 @@ static void run_job(job *j) {
         j->o.failed = 1;
     } else {
         measure(r, n, truth, trace, &j->o);
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
     free(x);
 }

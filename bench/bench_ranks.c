@@ -81,7 +81,7 @@ static kspec_status norm(const task *t, kspec_team *team, kspec_error *err) {
                          .team = team};
     kspec_norm_result *r = NULL;
     kspec_status st = kspec_norm(&t->phi, &o, &r, err);
-    kspec_norm_free(r);
+    kspec_free(r);
     return st;
 }
 
@@ -97,7 +97,7 @@ static kspec_status moments(const task *t, kspec_team *team, kspec_error *err) {
                             .team = team};
     kspec_moments_result *r = NULL;
     kspec_status st = kspec_moments(&t->phi, 1, &o, &r, err);
-    kspec_moments_free(r);
+    kspec_free(r);
     return st;
 }
 
@@ -118,7 +118,7 @@ static kspec_status ridge(const task *t, kspec_team *team, kspec_error *err) {
     kspec_ridge_result *r = NULL;
     kspec_status st = kspec_ridge_open(&x, &y, NULL, NULL, &o, &plan, err);
     if (!st) st = kspec_ridge_predict(plan, N, count, lambda, 3, &r, err);
-    kspec_ridge_free(r);
+    kspec_free(r);
     kspec_ridge_close(plan);
     return st;
 }
@@ -171,11 +171,9 @@ int main(int argc, char **argv) {
     if (kspec_mpi_open(&comm, &err)) die(err.msg);
     kspec_team *team;
     if (kspec_team_open(with_clock(), &team, &err)) die(err.msg);
-    kspec_generator *g;
     double *x = malloc(P * Q * sizeof *x);
     if (!x) die("out of memory");
-    if (kspec_generate_open(P, Q, NULL, &g, &err) || kspec_generate_rows(g, 0, 0, P, x, &err)) die(err.msg);
-    kspec_generate_close(g);
+    if (kspec_generate(P, Q, NULL, x, &err)) die(err.msg);
     const task t = {argv[1],
                     {x, P, Q, (ptrdiff_t)Q, 1},
                     atoi(argv[4]),

@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
             t->plain += fabs(r->value - t->truth) <= 1.96 * r->std_error;
             t->bad += r->ci_low > t->truth;
             t->count++;
-            kspec_unbiased_free(r);
+            kspec_free(r);
         }
     printf("%-62s%10s%10s%7s%9s%9s%9s%11s\n", "expression", "truth", "mean", "z", "SE/SD", "covered", "above",
            "1.96 SE");

@@ -70,7 +70,7 @@ static void compare(size_t N, double alpha) {
     double svd[3], fast = 1e300;
     o.threads = 1;
     for (int repeat = 0; repeat < 3; repeat++) {
-        kspec_wls_free(r);
+        kspec_free(r);
         double start = ks_now();
         if (kspec_wls_theory(N, &p, 1, &o, &r, &e)) {
             fprintf(stderr, "%s\n", e.msg);
@@ -86,7 +86,7 @@ static void compare(size_t N, double alpha) {
            slow / fast, fabs(q->error_noise_free / svd[0] - 1), fabs(q->error_noise / svd[1] - 1),
            fabs(q->variance / svd[2] - 1), q->accuracy);
     fflush(stdout);
-    kspec_wls_free(r);
+    kspec_free(r);
 }
 
 static void fit(size_t N, size_t p, double alpha, double beta) {
@@ -101,7 +101,7 @@ static void fit(size_t N, size_t p, double alpha, double beta) {
         printf("fit N = %zu, p = %zu, alpha = %g, beta = %g: %.2f s, %d iterations\n", N, p, alpha, beta,
                r->seconds, r->iterations);
     fflush(stdout);
-    kspec_wls_fit_free(r);
+    kspec_free(r);
     free(y);
 }
 

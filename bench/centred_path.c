@@ -103,7 +103,7 @@ static void exact(const data *d, double *m) {
         exit(1);
     }
     for (size_t k = 0; k < r->count; k++) m[r->estimates[k]->n] = r->estimates[k]->value;
-    kspec_moments_free(r);
+    kspec_free(r);
 }
 
 static void averaged_path(const data *d, uint64_t seed, double *m) {

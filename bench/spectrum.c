@@ -92,10 +92,7 @@ static void draw(const setting *s, uint64_t seed, double *x, double *truth) {
         g.eta = eta, g.eta_count = s->dim;
         if (kspec_theory_rbf_eigenvalues(eta, s->dim, s->rank, truth, NULL, &e)) die(&e);
     }
-    kspec_generator *made;
-    if (kspec_generate_open(s->P, s->Q, &g, &made, &e) || kspec_generate_rows(made, 0, 0, s->P, x, &e))
-        die(&e);
-    kspec_generate_close(made);
+    if (kspec_generate(s->P, s->Q, &g, x, &e)) die(&e);
 }
 
 /* The moments of one matrix by one estimator, up to K_MAX, and their errors */
@@ -113,7 +110,7 @@ static void estimate(const kspec_matrix *phi, unsigned estimator, estimated *out
         out->se[n] = r->estimates[n]->std_error;
     }
     memcpy(out->R, r->correlation, sizeof out->R);
-    kspec_moments_free(r);
+    kspec_free(r);
 }
 
 static kspec_spectrum_result *fit(const contender *c, const estimated *from, const kspec_spectrum_opts *o) {
@@ -171,9 +168,9 @@ static void one_matrix(void *ctx, size_t seed, double *numbers) {
             found.covered[1] += (j == 4) * in;
             found.covered[2] += in / (double)s->rank;
         }
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
-    kspec_spectrum_free(sample);
+    kspec_free(sample);
     memcpy(numbers, &found, sizeof found);
 }
 

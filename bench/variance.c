@@ -63,11 +63,7 @@ static void moments_of(void *ctx, size_t seed, double *numbers) {
                              .eta_count = 1,
                              .seed = s->first + seed,
                              .threads = 1};
-    kspec_generator *make;
-    if (kspec_generate_open(s->t->P, s->t->Q, &g, &make, &e) ||
-        kspec_generate_rows(make, 0, 0, s->t->P, s->x, &e))
-        die(&e);
-    kspec_generate_close(make);
+    if (kspec_generate(s->t->P, s->t->Q, &g, s->x, &e)) die(&e);
     kspec_matrix phi = {s->x, s->t->P, s->t->Q, (ptrdiff_t)s->t->Q, 1};
     kspec_moments_opts o = {.size = sizeof o,
                             .nmax = s->nmax,
@@ -82,7 +78,7 @@ static void moments_of(void *ctx, size_t seed, double *numbers) {
         numbers[M_VALUE] = m->value, numbers[M_ERROR] = m->std_error;
         numbers[M_LOW] = m->ci_low, numbers[M_HIGH] = m->ci_high;
     }
-    kspec_moments_free(r);
+    kspec_free(r);
 }
 
 static void print_rows(const source *s, int seeds, const double *truth) {

@@ -17,8 +17,8 @@ int main(int argc, char **argv) {
     printf("dimension %.3g (%.3g ... %.3g)\n", r->dimension, r->ci_low, r->ci_high);
     char text[512];
     for (size_t k = 0; k < r->doubt_count; k++) puts(kspec_doubt_text(r->doubts[k], text, sizeof text));
-    kspec_dimension_free(r);
-    kspec_dataset_free(data);
+    kspec_free(r);
+    kspec_free(data);
     free(trials);
     return st;
 }

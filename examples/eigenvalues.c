@@ -28,11 +28,8 @@ static void example(double *x) {
                                 .dim = RANK,
                                 .eigenvalues = &truth,
                                 .eigenvalue_count = 1};
-    kspec_generator *generator;
     kspec_error err;
-    check(kspec_generate_open(SIZE, SIZE, &opts, &generator, &err), &err);
-    check(kspec_generate_rows(generator, 0, 0, SIZE, x, &err), &err);
-    kspec_generate_close(generator);
+    check(kspec_generate(SIZE, SIZE, &opts, x, &err), &err);
 }
 
 int main(int argc, char **argv) {
@@ -63,7 +60,7 @@ int main(int argc, char **argv) {
     }
     if (argc == 1) printf("off by %.3g in all; those of the matrix by %.3g\n", missed, missed_by_matrix);
 
-    kspec_spectrum_free(s);
-    kspec_dataset_free(file);
+    kspec_free(s);
+    kspec_free(file);
     return 0;
 }

@@ -39,7 +39,7 @@ static void gauss_newton(residual_fn residual, const void *data, const double *w
             theta[j] += step->theta[j];
             moved = fmax(moved, fabs(step->theta[j]));
         }
-        kspec_wls_features_free(step);
+        kspec_free(step);
         if (moved < 1e-10) return;
     }
 }

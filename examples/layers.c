@@ -56,7 +56,7 @@ int main(int argc, char **argv) {
         check(kspec_dimension(&layers[l], 1, NULL, &d, &err), &err);
         printf("layer %zu: %.3g dimensions (%.3g to %.3g), by PCA %.3g\n", l + 1, d->dimension, d->ci_low,
                d->ci_high, d->naive);
-        kspec_dimension_free(d);
+        kspec_free(d);
     }
     for (size_t l = 1; l < count; l++) {
         kspec_compare_opts o = {.size = sizeof o, .nmax = 1};
@@ -64,9 +64,9 @@ int main(int argc, char **argv) {
         check(kspec_compare(&layers[0], 1, &layers[l], 1, &o, &c, &err), &err);
         printf("layer %zu with layer 1: alignment %.3f (%.3f to %.3f), the usual one %.3f\n", l + 1,
                c->alignment, c->alignment_ci_low, c->alignment_ci_high, c->alignment_biased);
-        kspec_compare_free(c);
+        kspec_free(c);
     }
-    for (size_t l = 0; l < count; l++) kspec_dataset_free(files[l]);
+    for (size_t l = 0; l < count; l++) kspec_free(files[l]);
     free(files);
     free(layers);
     return 0;

@@ -29,15 +29,11 @@ static void example(kspec_matrix areas[2][REPEATS]) {
                                 .noise = 1.5,
                                 .trials = REPEATS,
                                 .seed = 3};
-    kspec_generator *generator;
     kspec_error err;
-    check(kspec_generate_open(STIMULI, 2 * NEURONS, &opts, &generator, &err), &err);
-    for (size_t t = 0; t < REPEATS; t++) {
-        check(kspec_generate_rows(generator, t, 0, STIMULI, x[t], &err), &err);
+    check(kspec_generate(STIMULI, 2 * NEURONS, &opts, x[0], &err), &err);
+    for (size_t t = 0; t < REPEATS; t++)
         for (size_t a = 0; a < 2; a++)
             areas[a][t] = (kspec_matrix){x[t] + a, STIMULI, NEURONS, 2 * NEURONS, 2};
-    }
-    kspec_generate_close(generator);
 }
 
 static void print(const char *what, const kspec_matrix *repeats, size_t count) {
@@ -47,8 +43,8 @@ static void print(const char *what, const kspec_matrix *repeats, size_t count) {
     check(kspec_dimension(repeats, 1, NULL, &one, &err), &err);
     printf("%s: %.3g dimensions (%.3g to %.3g); one repeat counts noise: %.3g\n", what, all->dimension,
            all->ci_low, all->ci_high, one->dimension);
-    kspec_dimension_free(all);
-    kspec_dimension_free(one);
+    kspec_free(all);
+    kspec_free(one);
 }
 
 int main(int argc, char **argv) {
@@ -74,10 +70,10 @@ int main(int argc, char **argv) {
            c->differences[0]->std_error, c->differences[0]->p);
     printf("alignment %.3g (%.3g to %.3g); the usual one %.3g\n", c->alignment, c->alignment_ci_low,
            c->alignment_ci_high, c->alignment_biased);
-    kspec_compare_free(c);
+    kspec_free(c);
     for (int a = 0; a < 2 && argc == 3; a++) {
         free(areas[a]);
-        kspec_dataset_free(files[a]);
+        kspec_free(files[a]);
     }
     return 0;
 }

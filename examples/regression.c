@@ -76,11 +76,11 @@ int main(int argc, char **argv) {
         const kspec_ridge_measured *measured = drawn->points[0];
         printf("%4zu   %-11.3g   %-10.4f   %.4f (spread %.2g)\n", features, best->lambda, best->test_mse,
                measured->test_mse, measured->test_sd);
-        kspec_ridge_empirical_free(drawn);
-        kspec_ridge_free(found);
+        kspec_free(drawn);
+        kspec_free(found);
     }
     kspec_ridge_close(ridge);
-    kspec_dataset_free(files[0]);
-    kspec_dataset_free(files[1]);
+    kspec_free(files[0]);
+    kspec_free(files[1]);
     return 0;
 }

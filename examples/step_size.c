@@ -56,7 +56,7 @@ int main(int argc, char **argv) {
     printf("%zu rows, sigma %.4g\n", norm->n, norm->sigma);
     for (size_t i = 0; i < norm->count; i++) {
         const kspec_norm_entry *e = norm->entries[i];
-        printf("%-12s |K| = %.5g", kspec_norm_method_name(e->method), e->value);
+        printf("%-12s |K| = %.5g", kspec_name(KSPEC_NAMES_NORM_METHOD, e->method), e->value);
         if (e->method == KSPEC_NORM_METHOD_RFF_DEBIASED)
             printf(", between %.4g and %.4g", e->ci_low, e->ci_high);
         putchar('\n');
@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
         printf("left after 200 steps of %.2f times that: %.3g\n", 1 + 0.05 * i,
                descend(K, n, (1 + 0.05 * i) * bound, 200, r, r + n));
     free(K);
-    kspec_norm_free(norm);
-    kspec_dataset_free(file);
+    kspec_free(norm);
+    kspec_free(file);
     return 0;
 }

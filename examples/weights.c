@@ -75,10 +75,10 @@ int main(int argc, char **argv) {
             printf(", of this fit %.4f", error);
         }
         putchar('\n');
-        kspec_wls_free(expected);
-        kspec_wls_fit_free(fit);
+        kspec_free(expected);
+        kspec_free(fit);
     }
-    kspec_wls_free(best);
-    kspec_dataset_free(file);
+    kspec_free(best);
+    kspec_free(file);
     return 0;
 }

@@ -57,7 +57,7 @@ static kspec_status learn(const kspec_learn_store *store, double *loss) {
             for (size_t i = 0; i < run->epochs[k]->moments->count; i++)
                 *loss += 0 * run->epochs[k]->moments->estimates[i]->value;
     }
-    kspec_learn_free(r);
+    kspec_free(r);
     return st;
 }
 

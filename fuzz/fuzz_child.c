@@ -47,6 +47,6 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     volatile double sum = 0;
     for (size_t i = 0; !st && i < d->trials * d->rows * d->cols; i++) sum += d->data[i];
     (void)sum;
-    kspec_dataset_free(d);
+    kspec_free(d);
     return 0;
 }

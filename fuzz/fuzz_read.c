@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     kspec_status st = kspec_read(inputs, how >= 5 ? 2 : 1, &o, &d, &err);
     if (st ? d || !err.msg[0] || strchr(err.msg, '\n') : !d || err.msg[0]) __builtin_trap();
     if (!st) check(d, &o);
-    kspec_dataset_free(d);
+    kspec_free(d);
     fuzz_done();
     return 0;
 }

@@ -12,11 +12,11 @@
  *    accepts a larger struct than it knows if the unknown fields are zero. Every enum has its default at 0.
  *    A flag named no_X switches X off.
  *  - Inputs are borrowed and const.
- *  - Results. The library allocates a result and returns it by pointer; kspec_X_free() releases it, and
- *    accepts NULL. Lists in results are arrays of pointers. So structs of results may grow; never copy one by
- *    value. After a failure the pointer is NULL and no memory is held. An `out` that is NULL is KSPEC_E_ARG.
- *    Handles have _open and _close in the same way. Calls whose results are plain numbers write them to the
- *    caller's arrays.
+ *  - Results. The library allocates a result and returns it by pointer; kspec_free() frees it, and accepts
+ *    NULL. Lists in results are arrays of pointers. So structs of results may grow; never copy one by value.
+ *    After a failure the pointer is NULL and no memory is held. An `out` that is NULL is KSPEC_E_ARG. Handles
+ *    have _open and _close in the same way. Calls whose results are plain numbers write them to the caller's
+ *    arrays.
  *  - Failure. A call that can fail returns a kspec_status; its last argument is an optional kspec_error,
  *    owned by the caller, for the status and a one-line message that names the value and the bound. The
  *    library never prints, never exits and never asserts on input.

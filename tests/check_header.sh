@@ -56,7 +56,7 @@ int main(void) {
     if (kspec_moments(&phi, 1, &opts, &r, &err)) return puts(err.msg), 1;
     printf("%g %g %d\n", r->estimates[0]->value, r->estimates[1]->value,
            strcmp(kspec_version(), KSPEC_VERSION));
-    kspec_moments_free(r);
+    kspec_free(r);
     return 0;
 }
 END

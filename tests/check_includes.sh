@@ -10,6 +10,7 @@ source=$(realpath "$1")
 may_include() {
     case $1 in
     base) echo "" ;;
+    names) echo "base moments norm" ;;
     simd | formats | write) echo "base" ;;
     io) echo "base formats write" ;;
     team) echo "base write" ;;
@@ -47,8 +48,10 @@ may_include() {
 parts() { # room, or include/kspec/NAME.h
     case $1 in
     base | doubt | simd | linalg | device | team | engine | kernel | theory | generate | moments | ridge | \
-        wls | host | unbiased)
+        wls | unbiased)
         echo "base" ;;
+    host) echo "base files generate" ;;
+    names) echo "base moments norm" ;;
     files) echo "base" ;;
     exact | path | pairs | checks) echo "base moments" ;;
     io | formats | write) echo "base files" ;;

@@ -93,7 +93,7 @@ static int read_rows(process *p, const char *data, const char *file, size_t colu
     for (size_t i = 0; i < p->n; i++)
         for (size_t j = 0; j < p->dim; j++)
             p->rows[i * p->dim + j] = m.data[(ptrdiff_t)i * m.row_stride + (ptrdiff_t)j * m.col_stride];
-    kspec_dataset_free(d);
+    kspec_free(d);
     return 1;
 }
 
@@ -232,9 +232,7 @@ static void draw_rff(const process *p, size_t P, size_t Q, uint64_t seed, double
                              .eta = eta,
                              .eta_count = (size_t)table[p->k].dim,
                              .seed = seed};
-    kspec_generator *made;
-    if (kspec_generate_open(P, Q, &g, &made, NULL) || kspec_generate_rows(made, 0, 0, P, x, NULL)) abort();
-    kspec_generate_close(made);
+    if (kspec_generate(P, Q, &g, x, NULL)) abort();
 }
 
 static void draw_rows(const process *p, size_t P, size_t Q, uint64_t seed, double *x) {

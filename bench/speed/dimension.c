@@ -13,7 +13,7 @@ static int dimension(const double *x, size_t P, size_t Q, int threads, double *n
     if (kspec_dimension(&phi, 1, &o, &r, &err)) return cli_fail(err.code, &err);
     *seconds = fmin(*seconds, cli_now() - start);
     *naive = r->naive;
-    kspec_dimension_free(r);
+    kspec_free(r);
     return EXIT_DONE;
 }
 

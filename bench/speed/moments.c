@@ -7,14 +7,8 @@
 
 static double *features(size_t P, size_t Q, uint64_t seed) {
     kspec_generate_opts o = {.size = sizeof o, .process = KSPEC_PROCESS_RFF, .dim = 5, .seed = seed};
-    kspec_generator *g;
     double *x = malloc(P * Q * sizeof *x);
-    if (!x || kspec_generate_open(P, Q, &o, &g, NULL)) {
-        free(x);
-        return NULL;
-    }
-    if (kspec_generate_rows(g, 0, 0, P, x, NULL)) free(x), x = NULL;
-    kspec_generate_close(g);
+    if (x && kspec_generate(P, Q, &o, x, NULL)) free(x), x = NULL;
     return x;
 }
 
@@ -75,7 +69,7 @@ static double best_time(const contest *c, const kspec_matrix *phi, int repeat, k
         double t = cli_now();
         if (kspec_moments(phi, 1, &o, &result, err)) return NAN;
         best = fmin(best, cli_now() - t);
-        kspec_moments_free(result);
+        kspec_free(result);
     }
     return best;
 }
@@ -96,8 +90,9 @@ static int compare(const double *x, size_t P, size_t Q, unsigned estimator, int 
     for (int n = 0; n < nmax && !status; n++)
         if (!(fabs(r->estimates[n]->value - want[n]) <= 1e-9 * fabs(want[n])))
             status = cli_error(EXIT_FAILED, "bench: %s: m(%d) = %.17g, but the plain version gives %.17g",
-                               kspec_estimator_name(estimator), n + 1, r->estimates[n]->value, want[n]);
-    kspec_moments_free(r);
+                               kspec_name(KSPEC_NAMES_ESTIMATOR, estimator), n + 1, r->estimates[n]->value,
+                               want[n]);
+    kspec_free(r);
     return status;
 }
 

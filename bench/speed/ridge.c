@@ -88,7 +88,7 @@ static kspec_status run_contest(const contest *c, size_t n, kspec_device device,
         *seconds = fmin(*seconds, out->seconds);
         *used = out->device;
         for (size_t l = 0; l < c->points; l++) p[l] = *out->points[l];
-        kspec_ridge_free(out);
+        kspec_free(out);
     }
     kspec_ridge_close(r);
     free(x);

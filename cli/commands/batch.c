@@ -66,7 +66,7 @@ int cli_batch_read(const cli_common *c, cli_batch *b) {
 }
 
 void cli_batch_free(cli_batch *b) {
-    for (size_t i = 0; i < b->trials && b->data; i++) kspec_dataset_free(b->data[i]);
+    for (size_t i = 0; i < b->trials && b->data; i++) kspec_free(b->data[i]);
     free(b->data), free(b->phi), free(b->names), free(b->at);
     *b = (cli_batch){0};
 }

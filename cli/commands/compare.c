@@ -331,7 +331,7 @@ static int show_rows(const compare_args *a, kspec_accumulator *rows) {
     const cli_recordings of = {.at = two, .count = 2};
     cli_doubts(c, NULL, r->doubts, r->doubt_count);
     const int status = cli_done(c, print_table, to_json, &(output){a, &of, &r});
-    kspec_compare_free(r);
+    kspec_free(r);
     return status;
 }
 
@@ -383,9 +383,9 @@ static int run(void *args) {
             }
         status = cli_done(c, print_table, to_json, &u);
     }
-    for (size_t k = 0; k < count && r; k++) kspec_compare_free(r[k]);
+    for (size_t k = 0; k < count && r; k++) kspec_free(r[k]);
     free((void *)r);
-    kspec_labels_free(groups);
+    kspec_free(groups);
     cli_recordings_free(&of);
     return status;
 }

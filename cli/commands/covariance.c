@@ -45,7 +45,7 @@ int cli_read_covariances(const cli_common *common, const char *sigma, const char
 }
 
 void cli_covariances_free(cli_covariances *c) {
-    kspec_dataset_free(c->data[0]);
-    kspec_dataset_free(c->data[1]);
+    kspec_free(c->data[0]);
+    kspec_free(c->data[1]);
     free(c->eta);
 }

@@ -298,7 +298,7 @@ static int show_rows(const dimension_args *a, kspec_accumulator *rows) {
     of = (cli_recordings){.at = &one, .count = 1};
     cli_doubts(c, NULL, r->doubts, r->doubt_count);
     const int status = cli_done(c, print_table, to_json, &(output){a, &of, &r, &none, 0});
-    kspec_dimension_free(r);
+    kspec_free(r);
     return status;
 }
 
@@ -369,7 +369,7 @@ static int run_batch(const dimension_args *a) {
         tell_doubts(c, &b, r);
         status = cli_done(c, print_table, to_json, &(output){a, &of, r, &target, 1});
     }
-    for (size_t k = 0; k < b.count && r; k++) kspec_dimension_free(r[k]);
+    for (size_t k = 0; k < b.count && r; k++) kspec_free(r[k]);
     free((void *)r);
     cli_batch_free(&b);
     return status;
@@ -396,7 +396,7 @@ static int run(void *args) {
         cli_doubts(c, of.count > 1 ? of.at[k].name : NULL, r[k]->doubts, r[k]->doubt_count);
     }
     if (!status) status = cli_done(c, print_table, to_json, &(output){a, &of, r, &target, 0});
-    for (size_t k = 0; k < of.count && r; k++) kspec_dimension_free(r[k]);
+    for (size_t k = 0; k < of.count && r; k++) kspec_free(r[k]);
     free((void *)r);
     cli_groups_free(&groups);
     cli_target_free(&target);

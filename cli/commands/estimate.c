@@ -243,7 +243,7 @@ static int estimate(const estimate_args *a, const char *expression, cli_recordin
         cli_doubts(c, NULL, r->doubts, r->doubt_count);
         status = cli_done(c, print_table, to_json, &u);
     }
-    kspec_unbiased_free(r);
+    kspec_free(r);
     for (size_t k = 0; k < of->count && views; k++) free(views[k]);
     free((void *)views);
     free(operands);

@@ -75,13 +75,13 @@ void cli_center_key(kspec_center center, json_t *to) {
 }
 
 void cli_signal_keys(kspec_evidence signal, double z, json_t *to) {
-    const char *name = kspec_evidence_name(signal);
+    const char *name = kspec_name(KSPEC_NAMES_EVIDENCE, signal);
     json_object_set_new(to, "signal", name ? json_string(name) : json_null());
     json_object_set_new(to, "signal_z", cli_real(z));
 }
 
 void cli_signal_print(FILE *f, kspec_evidence signal, double z) {
-    const char *name = kspec_evidence_name(signal);
+    const char *name = kspec_name(KSPEC_NAMES_EVIDENCE, signal);
     if (name) fprintf(f, "signal: %s (z = %.*f against pure noise)\n", name, fabs(z) < 10, z);
 }
 

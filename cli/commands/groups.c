@@ -33,7 +33,7 @@ static int same_labels(const cli_common *c, const cli_group_files *f, size_t k, 
         (other->count != first->count || memcmp(other->of, first->of, first->count * sizeof *first->of) != 0))
         status = cli_error(EXIT_INPUT, "column '%s' has other groups in %s than in %s", f->column,
                            c->inputs[k], c->inputs[0]);
-    kspec_labels_free(other);
+    kspec_free(other);
     return status;
 }
 
@@ -94,7 +94,7 @@ static int drop_labels(const cli_common *c, int rows, kspec_labels *l) {
     for (size_t k = 0; k < count && k < l->count; k++)
         if (!has_missing(all, rows, k)) l->of[kept++] = l->of[k];
     l->count = kept;
-    kspec_dataset_free(all);
+    kspec_free(all);
     return EXIT_DONE;
 }
 
@@ -103,7 +103,7 @@ static int read_side(const cli_common *c, const char *option, const char *path, 
                      size_t count, const char *what, kspec_labels **out) {
     int status = read_labels(c, option, path, NULL, NULL, out);
     if (!status && select && (*out)->count != count) {
-        kspec_labels_free(*out);
+        kspec_free(*out);
         *out = NULL;
         status = read_labels(c, option, path, NULL, select, out);
     }
@@ -134,7 +134,7 @@ int cli_read_grouped(cli_common *c, const cli_group_files *f, kspec_dataset **d,
     if (!status && g->rows && (*d)->omitted_rows) status = drop_labels(c, 1, g->rows);
     if (!status && g->cols && (*d)->omitted_cols) status = drop_labels(c, 0, g->cols);
     if (status) {
-        kspec_dataset_free(*d);
+        kspec_free(*d);
         *d = NULL;
         cli_groups_free(g);
     }
@@ -142,8 +142,8 @@ int cli_read_grouped(cli_common *c, const cli_group_files *f, kspec_dataset **d,
 }
 
 void cli_groups_free(cli_groups *g) {
-    kspec_labels_free(g->rows);
-    kspec_labels_free(g->cols);
+    kspec_free(g->rows);
+    kspec_free(g->cols);
     free(g->others);
     *g = (cli_groups){0};
 }

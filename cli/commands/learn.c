@@ -129,7 +129,7 @@ static double ratio_error_of(const found *x) { return x->ratio_error; }
 
 static void add_estimates(json_t *to, const asked *w, const kspec_learn_moments *m, const char *suffix) {
     for (unsigned k = KSPEC_ESTIMATOR_NAIVE; k < KSPEC_ESTIMATOR_AUTO; k <<= 1) {
-        const char *name = kspec_estimator_name(k);
+        const char *name = kspec_name(KSPEC_NAMES_ESTIMATOR, k);
         char error[32], ratio_error[32];
         if (!(w->named & k) && k != KSPEC_ESTIMATOR_NAIVE) continue;
         snprintf(error, sizeof error, "%s_stderr", name);
@@ -157,7 +157,8 @@ static json_t *run_json(const asked *w, const kspec_learn_run *r) {
     for (int n = 1; n <= w->nmax; n++) {
         found x;
         int any = find(r->epochs[0]->moments, 0, n, &x);
-        json_array_append_new(by, any ? json_string(kspec_estimator_name(x.e->estimator)) : json_null());
+        json_array_append_new(by, any ? json_string(kspec_name(KSPEC_NAMES_ESTIMATOR, x.e->estimator))
+                                      : json_null());
     }
     return json_pack("{s:I, s:I, s:o, s:o, s:I, s:f, s:f, s:o}", "width", (json_int_t)r->width, "seed",
                      (json_int_t)r->seed, "epochs", epochs, "unbiased_by", by, "resumed",
@@ -266,7 +267,7 @@ static int train(const learn_args *a, const kspec_learn_data *data, const size_t
     asked w = {o.estimators, o.subsample, r->nmax};
     output u = {a, &w, kspec_learn_data_shape(data), r};
     status = cli_done(&a->common, print_table, to_json, &u);
-    kspec_learn_free(r);
+    kspec_free(r);
     return status;
 }
 

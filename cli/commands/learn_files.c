@@ -62,7 +62,7 @@ int learn_read(const learn_args *a, kspec_learn_data **data) {
                                            a->test_labels ? &m[TEST_LABELS] : NULL, &o, data, &err);
         if (st) status = cli_fail_data(st, &err);
     }
-    for (int k = 0; k < FILES; k++) kspec_dataset_free(d[k]);
+    for (int k = 0; k < FILES; k++) kspec_free(d[k]);
     return status;
 }
 

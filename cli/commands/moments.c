@@ -50,7 +50,8 @@ static const char *side_name(const kspec_moments_result *r) {
 /* ---- JSON ---- */
 
 static json_t *estimate_json(const moments_args *a, const kspec_moments_result *r, const kspec_estimate *e) {
-    json_t *o = json_pack("{s:s, s:i}", "estimator", kspec_estimator_name(e->estimator), "n", e->n);
+    json_t *o =
+        json_pack("{s:s, s:i}", "estimator", kspec_name(KSPEC_NAMES_ESTIMATOR, e->estimator), "n", e->n);
     cli_set_reals(
         o, (cli_member[]){
                {"value", e->value}, CLI_ERRORS("", e, ), {"root", e->root}, {"rounding", e->rounding}, {0}});
@@ -101,7 +102,7 @@ static json_t *to_json(const void *result) {
 
 static void print_estimate(FILE *f, const output *u, const kspec_estimate *e) {
     const cli_list *truth = u->truth;
-    fprintf(f, "%4d  %-9s", e->n, kspec_estimator_name(e->estimator));
+    fprintf(f, "%4d  %-9s", e->n, kspec_name(KSPEC_NAMES_ESTIMATOR, e->estimator));
     cli_cell_rounded(f, 12, e->value, e->std_error);
     cli_cell_rounded(f, 11, e->std_error, e->std_error);
     if (truth->count) cli_cell(f, "%.5g", 10, (size_t)e->n <= truth->count ? truth->at[e->n - 1] : NAN);
@@ -123,7 +124,7 @@ static void print_scale_free(FILE *f, const output *u) {
     for (size_t k = 0; k < r->count; k++) {
         const kspec_estimate *e = r->estimates[k];
         if (e->n == 1) continue;
-        fprintf(f, "%4d  %-9s", e->n, kspec_estimator_name(e->estimator));
+        fprintf(f, "%4d  %-9s", e->n, kspec_name(KSPEC_NAMES_ESTIMATOR, e->estimator));
         cli_cell_rounded(f, 12, e->scale_free, e->scale_free_std_error);
         cli_cell_rounded(f, 11, e->scale_free_std_error, e->scale_free_std_error);
         cli_cell_interval(f, 12, e->scale_free, e->scale_free_ci_low, e->scale_free_ci_high);
@@ -136,10 +137,10 @@ static const char *ordered_name(const kspec_moments_result *r) {
     kspec_estimator last = KSPEC_ESTIMATOR_PATH;
     for (size_t k = 0; k < r->count; k++) {
         kspec_estimator e = r->estimates[k]->estimator;
-        if (e == KSPEC_ESTIMATOR_PATH) return kspec_estimator_name(e);
+        if (e == KSPEC_ESTIMATOR_PATH) return kspec_name(KSPEC_NAMES_ESTIMATOR, e);
         if (e == KSPEC_ESTIMATOR_KV_ROW || e == KSPEC_ESTIMATOR_KV_COL) last = e;
     }
-    return kspec_estimator_name(last);
+    return kspec_name(KSPEC_NAMES_ESTIMATOR, last);
 }
 
 /* Does the list contain a later estimate of the same order? */
@@ -254,7 +255,7 @@ static kspec_status centred_dimension(const kspec_matrix *phi, const kspec_datas
         return KSPEC_OK; /* for example too few rows */
     if (st) return st;
     if (fabs((*r)->dimension - D) > 0.1 * D) return KSPEC_OK;
-    kspec_dimension_free(*r);
+    kspec_free(*r);
     *r = NULL;
     return KSPEC_OK;
 }
@@ -296,9 +297,9 @@ static int run(void *args) {
         cli_doubts(&a->common, NULL, r->doubts, r->doubt_count);
         status = cli_done(&a->common, print_table, to_json, &(output){a, d, r, &truth, centred});
     }
-    kspec_moments_free(r);
-    kspec_dimension_free(centred);
-    kspec_dataset_free(d);
+    kspec_free(r);
+    kspec_free(centred);
+    kspec_free(d);
     cli_groups_free(&groups);
     free(phi);
     free(truth.at);

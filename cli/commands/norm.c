@@ -165,7 +165,7 @@ static const kspec_doubt *doubt(const kspec_norm_result *r, const char *method, 
 static json_t *entry_json(const norm_args *a, const kspec_norm_entry *e, const kspec_norm_result *r) {
     char text[512];
     int converged;
-    const char *name = kspec_norm_method_name(e->method);
+    const char *name = kspec_name(KSPEC_NAMES_NORM_METHOD, e->method);
     const kspec_doubt *d = doubt(r, name, &converged);
     json_t *o = json_pack("{s:s}", "method", name);
     cli_set_reals(o, (cli_member[]){{"value", e->value},
@@ -238,8 +238,9 @@ static void print_entry(FILE *f, const kspec_norm_entry *e) {
     if (e->has_bound) snprintf(bound, sizeof bound, isfinite(e->bound) ? "± %.4g" : "vacuous", e->bound);
     /* one letter with several bytes */
     int wide = strstr(range, "…") ? 2 : strstr(range, "±") ? 1 : 0;
-    fprintf(f, "%-13s %14.8g  %-*s %5.4g  %9s  %9.3g  %*s\n", kspec_norm_method_name(e->method), e->value,
-            26 + wide, range, e->iterations, residual, e->seconds, 9 + (strstr(bound, "±") != NULL), bound);
+    fprintf(f, "%-13s %14.8g  %-*s %5.4g  %9s  %9.3g  %*s\n", kspec_name(KSPEC_NAMES_NORM_METHOD, e->method),
+            e->value, 26 + wide, range, e->iterations, residual, e->seconds, 9 + (strstr(bound, "±") != NULL),
+            bound);
 }
 
 /* The number of features of rff-power */
@@ -303,8 +304,8 @@ static int run(void *args) {
         cli_doubts(&a->common, NULL, r->doubts, r->doubt_count);
         status = cli_done(&a->common, print_table, to_json, &(output){a, d, r});
     }
-    kspec_norm_free(r);
-    kspec_dataset_free(d);
+    kspec_free(r);
+    kspec_free(d);
     return status;
 }
 

@@ -252,7 +252,7 @@ static kspec_status grid(result *r, kspec_error *err) {
     kspec_ridge_result *out = NULL;
     if (!st) st = kspec_ridge_predict(r->plan, N, paths, a->lambda.at, a->lambda.count, &out, err);
     for (size_t k = 0; k < r->count && !st; k++) take(r, k, out, k);
-    kspec_ridge_free(out);
+    kspec_free(out);
     free(N);
     whole.part++;
     return st;
@@ -269,7 +269,7 @@ static kspec_status best_lambdas(result *r, kspec_error *err) {
         st = kspec_ridge_best_lambda(r->plan, (size_t)a->features.at[k], low, high, &out, err);
         if (!st) take(r, k, out, 0);
         if (!st) r->rows[k].at_bound = out->at_low ? "low" : out->at_high ? "high" : NULL;
-        kspec_ridge_free(out);
+        kspec_free(out);
     }
     return st;
 }
@@ -285,7 +285,7 @@ static kspec_status best_features(result *r, kspec_error *err) {
         st = kspec_ridge_best_features(r->plan, a->lambda.at[l], limit, &out, err);
         if (!st) take(r, l, out, 0);
         if (!st) r->rows[l].at_bound = out->at_high ? "high" : NULL;
-        kspec_ridge_free(out);
+        kspec_free(out);
     }
     return st;
 }
@@ -301,7 +301,7 @@ static kspec_status choices(result *r, kspec_error *err) {
         st = kspec_ridge_predict(r->plan, &N, 1, &lambda, 1, &out, err);
         if (!st) take(r, k, out, 0);
         if (!st && k == 0) r->advice.r2 = out->points[0]->test_r2;
-        kspec_ridge_free(out);
+        kspec_free(out);
     }
     /*
      * the time of a regression: one is measured on the rows in use; work grows with rows times the square of
@@ -313,7 +313,7 @@ static kspec_status choices(result *r, kspec_error *err) {
     const double sides = fmin(columns, n * ratio) / fmin(columns, n);
     if (!st) st = kspec_ridge_empirical(r->plan, r->rows[0].p.N, &r->rows[0].p.lambda, 1, 1, &timed, err);
     if (!st) r->advice.training_seconds = timed->seconds * ratio * sides;
-    kspec_ridge_empirical_free(timed);
+    kspec_free(timed);
     whole.part++;
     return st;
 }
@@ -543,9 +543,9 @@ static int run_on(ridge_args *a, const ridge_set *train, const ridge_set *test,
     r.seconds = cli_now() - start;
     if (!status) status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &r);
     kspec_ridge_close(r.plan);
-    kspec_ridge_recommend_free(r.advice.found);
+    kspec_free(r.advice.found);
     ridge_forms_free(&r.forms);
-    for (size_t k = 0; k < a->features.count && r.densities; k++) kspec_ridge_density_free(r.densities[k]);
+    for (size_t k = 0; k < a->features.count && r.densities; k++) kspec_free(r.densities[k]);
     free(r.densities);
     free(r.rows);
     free(r.columns);

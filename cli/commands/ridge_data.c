@@ -6,8 +6,8 @@
 #include <string.h>
 
 void ridge_set_free(ridge_set *s) {
-    kspec_dataset_free(s->x_file);
-    kspec_dataset_free(s->y_file);
+    kspec_free(s->x_file);
+    kspec_free(s->y_file);
     free(s->x_rows);
     free(s->y_rows);
 }

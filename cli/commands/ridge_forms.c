@@ -60,7 +60,7 @@ void ridge_forms_print(FILE *out, const ridge_forms *f, const cli_common *c) {
 }
 
 void ridge_forms_free(ridge_forms *f) {
-    kspec_ridge_bilinear_free(f->made);
-    kspec_dataset_free(f->left);
-    kspec_dataset_free(f->right);
+    kspec_free(f->made);
+    kspec_free(f->left);
+    kspec_free(f->right);
 }

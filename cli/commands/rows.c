@@ -1,5 +1,6 @@
 /* Reads INPUTs block by block into an accumulator. */
 #include "commands/rows.h"
+#include "kspec/host.h"
 
 void cli_rows_shape(const cli_common *c, kspec_accumulator *rows, int k, kspec_dataset *shape,
                     cli_recording *one) {

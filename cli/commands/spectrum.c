@@ -212,7 +212,8 @@ static void add_matrix(json_t *o, const spectrum_output *u) {
     if (!m) return;
     json_t *names = json_array();
     for (size_t k = 0; k < m->count; k++)
-        json_array_append_new(names, json_string(kspec_estimator_name(m->estimates[k]->estimator)));
+        json_array_append_new(names,
+                              json_string(kspec_name(KSPEC_NAMES_ESTIMATOR, m->estimates[k]->estimator)));
     json_object_set_new(o, "rows", json_integer((json_int_t)d->rows));
     json_object_set_new(o, "cols", json_integer((json_int_t)d->cols));
     json_object_set_new(o, "trials", json_integer((json_int_t)d->trials));
@@ -280,8 +281,8 @@ static int run(void *args) {
                           &(spectrum_output){a, d, r, truth.at, truth.count});
     }
     free(truth.at);
-    kspec_spectrum_free(r);
-    kspec_dataset_free(d);
+    kspec_free(r);
+    kspec_free(d);
     cli_groups_free(&groups);
     return status;
 }

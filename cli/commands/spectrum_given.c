@@ -146,7 +146,7 @@ static int from_array(const cli_common *c, const char *path, cli_list *list) {
         status = cli_no_memory();
     else
         memcpy(list->at, d->data, (list->count = n) * sizeof *list->at);
-    kspec_dataset_free(d);
+    kspec_free(d);
     return status;
 }
 

@@ -22,7 +22,7 @@ int cli_names_file(const char *word) {
     kspec_dataset *d = NULL;
     const kspec_read_opts in_place = {.size = sizeof in_place, .in_place = 1};
     const int read = kspec_read(&word, 1, &in_place, &d, NULL) == KSPEC_OK;
-    kspec_dataset_free(d);
+    kspec_free(d);
     return read;
 }
 
@@ -66,7 +66,7 @@ int cli_target_check(const cli_target *t, const kspec_dataset *d, const char *in
 }
 
 void cli_target_free(cli_target *t) {
-    kspec_dataset_free(t->file);
+    kspec_free(t->file);
     free(t->others);
     *t = (cli_target){0};
 }

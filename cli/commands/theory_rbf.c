@@ -58,7 +58,7 @@ static int find_functions(const theory_args *a, const double *eta, size_t dim, t
         kspec_status st = kspec_theory_rbf_eigenfunctions(eta, dim, &points, s->count, s->functions, &err);
         if (st) status = cli_fail(st, &err);
     }
-    kspec_dataset_free(d);
+    kspec_free(d);
     return status;
 }
 

@@ -48,7 +48,7 @@ static int run(void *args) {
     kspec_status st =
         kspec_wls_bound(a->grid, a->zeta, a->beta, a->learn.at, a->learn.count, &u.o, &u.r, &err);
     int status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &u);
-    kspec_wls_bound_free(u.r);
+    kspec_free(u.r);
     return status;
 }
 

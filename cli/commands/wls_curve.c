@@ -127,7 +127,7 @@ int wls_curve(wls_args *a, kspec_dataset *y) {
         if (!status) status = write_predictions(a, &p, r);
     }
     if (!status) status = cli_done(&a->common, print, to_json, &(output){a, &p, r});
-    kspec_wls_smooth_free(r);
+    kspec_free(r);
     wls_points_free(&p);
     return status;
 }

@@ -7,10 +7,10 @@
 #include <string.h>
 
 void wls_points_free(wls_points *p) {
-    kspec_dataset_free(p->x);
-    kspec_dataset_free(p->y);
-    kspec_dataset_free(p->weights);
-    kspec_dataset_free(p->at);
+    kspec_free(p->x);
+    kspec_free(p->y);
+    kspec_free(p->weights);
+    kspec_free(p->at);
 }
 
 /* Reads one column: from the table by its name or number, or from a file. where: its source, for messages */

@@ -58,8 +58,8 @@ static int run(void *args) {
         status = cli_error(EXIT_INPUT, "%s: %s", a->decay, err.msg);
     else
         status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &(output){a, d, r});
-    kspec_wls_decay_free(r);
-    kspec_dataset_free(d);
+    kspec_free(r);
+    kspec_free(d);
     return status;
 }
 

@@ -106,7 +106,7 @@ static int read_spectrum(const wls_args *a, double **to) {
     for (size_t i = 0; i < m.rows; i++)
         for (size_t k = 0; k < m.cols; k++)
             (*to)[i * m.cols + k] = m.data[(ptrdiff_t)i * m.row_stride + (ptrdiff_t)k * m.col_stride];
-    kspec_dataset_free(d);
+    kspec_free(d);
     return status;
 }
 
@@ -133,10 +133,10 @@ int wls_errors(wls_args *a) {
     kspec_status st = cli_team(&a->common, &u.o.team, &err);
     if (!st) st = compute(&u, &err);
     int status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &u);
-    kspec_wls_free(u.expected);
-    kspec_wls_free(u.measured);
-    kspec_wls_free(u.best_p);
-    for (size_t i = 0; i < count && u.best_weight; i++) kspec_wls_free(u.best_weight[i]);
+    kspec_free(u.expected);
+    kspec_free(u.measured);
+    kspec_free(u.best_p);
+    for (size_t i = 0; i < count && u.best_weight; i++) kspec_free(u.best_weight[i]);
     free(u.best_weight);
     free(spectrum);
     return status;

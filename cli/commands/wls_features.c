@@ -180,12 +180,12 @@ static int run(void *args) {
     if (!status && a->ntk) status = make_ntk(&w);
     if (!status) status = fit_all(&w);
     if (!status) status = cli_done(&a->common, print_table, to_json, &w);
-    for (size_t i = 0; i < w.count; i++) kspec_wls_features_free(w.results[i]);
+    for (size_t i = 0; i < w.count; i++) kspec_free(w.results[i]);
     free(w.results);
     free(w.rest);
     wls_ntk_free(&w.ntk);
     wls_ntk_free(&w.ntk_at);
-    for (int k = 0; k < FILES; k++) kspec_dataset_free(w.d[k]);
+    for (int k = 0; k < FILES; k++) kspec_free(w.d[k]);
     return status;
 }
 

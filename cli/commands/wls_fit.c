@@ -172,12 +172,12 @@ static int fit_all(const wls_args *a, const kspec_dataset *y, const kspec_datase
     for (size_t i = 0; i < count && !status; i++) status = fit_one(&u, a->learn.at[i], y, x, &u.fits[i]);
     if (!status) status = cli_done(&a->common, print_table, to_json, &u);
     for (size_t i = 0; i < count; i++) {
-        kspec_wls_fit_free(u.fits[i].r);
+        kspec_free(u.fits[i].r);
         free(u.fits[i].f);
     }
     free(u.fits);
-    kspec_wls_free(u.expected);
-    kspec_wls_free(u.measured);
+    kspec_free(u.expected);
+    kspec_free(u.measured);
     return status;
 }
 
@@ -218,8 +218,8 @@ static int run(void *args) {
         a->grid = y->rows;
         status = fit_all(a, y, x);
     }
-    kspec_dataset_free(y);
-    kspec_dataset_free(x);
+    kspec_free(y);
+    kspec_free(x);
     return status;
 }
 

@@ -104,7 +104,7 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
     else if (!d->memory)
         status = check_finite(paths[0], d);
     if (status) {
-        kspec_dataset_free(*out);
+        kspec_free(*out);
         *out = NULL;
         return status;
     }
@@ -114,7 +114,7 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
     if (!role || !one) tell_doubts(c, d);
     status = cli_ranks_input(c, paths[0], d);
     if (status) {
-        kspec_dataset_free(*out);
+        kspec_free(*out);
         *out = NULL;
     }
     return status;
@@ -143,7 +143,7 @@ int cli_fail_of(const cli_common *c, const kspec_dataset *d, kspec_status st, co
     cli_common again = *c;
     again.on_device = 0;
     int status = st == KSPEC_E_DATA && d->memory ? cli_read(&again, &host) : EXIT_DONE;
-    kspec_dataset_free(host);
+    kspec_free(host);
     return status ? status : cli_fail(st, err);
 }
 

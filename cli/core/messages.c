@@ -53,7 +53,7 @@ static void add_flag(const cli_common *c, const char *option, const char *settin
 
 static int fail(int status, kspec_status st, const kspec_error *err) {
     char text[640];
-    snprintf(text, sizeof text, "%s", err->msg[0] ? err->msg : kspec_status_name(st));
+    snprintf(text, sizeof text, "%s", err->msg[0] ? err->msg : kspec_name(KSPEC_NAMES_STATUS, st));
     add_flag(cli_running(), err->option, err->setting, 0, text, sizeof text);
     if (cli_hosted) cli_hosted->failed(cli_hosted->ctx, st);
     return cli_error(status, "%s", text);
@@ -143,7 +143,7 @@ void cli_doubts(const cli_common *c, const char *where, kspec_doubt *const *doub
         char text[640];
         if (where) d.where = where;
         doubt_text(c, &d, text, sizeof text);
-        json_t *o = json_pack("{s:s, s:s, s:o}", "code", kspec_doubt_name(d.code), "severity",
+        json_t *o = json_pack("{s:s, s:s, s:o}", "code", kspec_name(KSPEC_NAMES_DOUBT, d.code), "severity",
                               severities[d.severity], "text", cli_string(text));
         if (d.where) json_object_set_new(o, "where", cli_string(d.where));
         if (d.what) json_object_set_new(o, "what", cli_string(d.what));

@@ -155,7 +155,7 @@ int cli_recordings_read(const cli_common *c, cli_recordings *r, int centered) {
 
 void cli_recordings_free(cli_recordings *r) {
     for (size_t k = 0; k < r->count; k++) {
-        kspec_dataset_free(r->at[k].data);
+        kspec_free(r->at[k].data);
         free((void *)r->at[k].inputs);
     }
     for (size_t k = 0; k < r->line_count; k++) free(r->lines[k]);

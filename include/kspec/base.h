@@ -50,8 +50,21 @@ typedef struct {
     char option[32], setting[32];
 } kspec_error;
 
-/* A short English name of a status, such as "out of memory". Never NULL. */
-KSPEC_API const char *kspec_status_name(kspec_status status);
+/* The enums whose values have names: of a status, such as "out of memory"; of the others the word in the tool
+ * and in files: "dimension-unknown", "clear", "kv-row", "lanczos". */
+typedef enum {
+    KSPEC_NAMES_STATUS = 0,
+    KSPEC_NAMES_DOUBT,
+    KSPEC_NAMES_EVIDENCE,
+    KSPEC_NAMES_ESTIMATOR,
+    KSPEC_NAMES_NORM_METHOD
+} kspec_names;
+
+/* The name of a value of an enum; NULL for a value without one. */
+KSPEC_API const char *kspec_name(kspec_names of, unsigned value);
+
+/* Frees a result that a call returned by pointer, with everything that belongs to it. NULL is allowed. */
+KSPEC_API void kspec_free(void *result);
 
 /* The version of the running library; compare it with KSPEC_VERSION, the version of this header. */
 KSPEC_API const char *kspec_version(void);

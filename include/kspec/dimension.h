@@ -154,7 +154,6 @@ KSPEC_API kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials,
 KSPEC_API kspec_status kspec_dimension_batch(const kspec_matrix *phi, size_t count, size_t ntrials,
                                              const kspec_dimension_opts *opts, kspec_dimension_result **out,
                                              kspec_error *err);
-KSPEC_API void kspec_dimension_free(kspec_dimension_result *result);
 
 /* ------------------------------------------------------------------------------------------ two matrices */
 
@@ -241,7 +240,6 @@ typedef struct {
 KSPEC_API kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_matrix *psi,
                                      size_t other_ntrials, const kspec_compare_opts *opts,
                                      kspec_compare_result **out, kspec_error *err);
-KSPEC_API void kspec_compare_free(kspec_compare_result *result);
 
 /* ------------------------------------------------------------------------------ rows that pass by once */
 

@@ -63,9 +63,6 @@ typedef struct {
     double values[4];
 } kspec_doubt;
 
-/* A stable word for a code, such as "dimension-unknown"; NULL for an unknown code. */
-KSPEC_API const char *kspec_doubt_name(kspec_doubt_code code);
-
 /* One sentence, cut to `size` bytes including the final zero; 512 bytes suffice for all. Returns text. */
 KSPEC_API const char *kspec_doubt_text(const kspec_doubt *doubt, char *text, size_t size);
 

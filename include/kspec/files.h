@@ -93,22 +93,6 @@ typedef struct {
  */
 KSPEC_API kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
                                   kspec_dataset **out, kspec_error *err);
-KSPEC_API void kspec_dataset_free(kspec_dataset *d);
-
-/*
- * Reads one matrix in blocks of `rows` rows (0: 16 MB), for a computation that reads it once, such as an
- * accumulator. Several inputs follow each other as rows. .npy and plain text of any size are read block by
- * block; a file of another kind, gzipped or from standard input is read completely when its turn comes. Rows
- * cannot be selected. Missing values are an error, or stay in the block with `nan` KSPEC_NAN_OMIT_ROWS.
- */
-typedef struct kspec_blocks kspec_blocks;
-KSPEC_API kspec_status kspec_blocks_open(const char *const *inputs, size_t count, const kspec_read_opts *opts,
-                                         size_t rows, kspec_blocks **out, kspec_error *err);
-
-/* The next block, valid until the next call; at the end it has 0 rows. *fraction: the part read, or NULL */
-KSPEC_API kspec_status kspec_blocks_next(kspec_blocks *b, kspec_matrix *block, double *fraction,
-                                         kspec_error *err);
-KSPEC_API void kspec_blocks_close(kspec_blocks *b);
 
 /* Labels of rows or columns, such as the document of each row: words or numbers, only tested for equality. */
 typedef struct {
@@ -126,7 +110,6 @@ typedef struct {
  */
 KSPEC_API kspec_status kspec_read_labels(const char *input, const kspec_read_opts *opts, kspec_labels **out,
                                          kspec_error *err);
-KSPEC_API void kspec_labels_free(kspec_labels *labels);
 
 /* A view of trial t < trials of a data set. */
 KSPEC_API kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t);

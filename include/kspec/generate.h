@@ -56,19 +56,13 @@ typedef struct {
 } kspec_generate_opts;
 
 /*
- * A matrix of `rows` inputs (P) and `cols` features (Q), generated in bands of rows, so that it need not fit
- * in memory. kspec_generate_open() draws the data shared by all bands; kspec_generate_rows() fills `out`
- * (count x cols, row-major) with rows first ... first+count-1 of a trial. The same seed gives the same
- * entries for every choice of bands. In addition to the caller's band the generator stores dim x cols weights
- * and 64 rows per thread. For the Gaussian process it stores a rows x rows Cholesky factor instead of weights
- * and 512 rows per thread, and has at most 20,000 rows.
+ * Draws T matrices of `rows` inputs (P) and `cols` features (Q), the trials, into out: T x rows x cols,
+ * row-major. Memory beyond `out`: dim x cols weights, and 64 rows per thread; for the Gaussian process, which
+ * has at most 20,000 rows, a rows x rows Cholesky factor and 512 rows per thread. kspec/host.h generates a
+ * matrix that does not fit in memory in bands of rows.
  */
-typedef struct kspec_generator kspec_generator;
-KSPEC_API kspec_status kspec_generate_open(size_t rows, size_t cols, const kspec_generate_opts *opts,
-                                           kspec_generator **out, kspec_error *err);
-KSPEC_API kspec_status kspec_generate_rows(kspec_generator *g, size_t trial, size_t first, size_t count,
-                                           double *out, kspec_error *err);
-KSPEC_API void kspec_generate_close(kspec_generator *g);
+KSPEC_API kspec_status kspec_generate(size_t rows, size_t cols, const kspec_generate_opts *opts, double *out,
+                                      kspec_error *err);
 
 KSPEC_END_DECLS
 #endif

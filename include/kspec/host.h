@@ -8,7 +8,8 @@
 #ifndef KSPEC_HOST_H
 #define KSPEC_HOST_H
 
-#include "kspec/base.h"
+#include "kspec/files.h"
+#include "kspec/generate.h"
 
 KSPEC_BEGIN_DECLS
 
@@ -126,6 +127,35 @@ typedef struct {
  * until the data sets that use them are freed. Returns the arrays that this thread borrowed before; a call
  * inside a callback of another call restores those. */
 KSPEC_API kspec_borrowed kspec_borrow(const kspec_borrowed *now);
+
+/* ------------------------------------------------------- matrices larger than memory */
+
+/*
+ * Reads one matrix in blocks of `rows` rows (0: 16 MB), for a computation that reads it once, such as an
+ * accumulator. Several inputs follow each other as rows. .npy and plain text of any size are read block by
+ * block; a file of another kind, gzipped or from standard input is read completely when its turn comes. Rows
+ * cannot be selected. Missing values are an error, or stay in the block with `nan` KSPEC_NAN_OMIT_ROWS.
+ */
+typedef struct kspec_blocks kspec_blocks;
+KSPEC_API kspec_status kspec_blocks_open(const char *const *inputs, size_t count, const kspec_read_opts *opts,
+                                         size_t rows, kspec_blocks **out, kspec_error *err);
+
+/* The next block, valid until the next call; at the end it has 0 rows. *fraction: the part read, or NULL */
+KSPEC_API kspec_status kspec_blocks_next(kspec_blocks *b, kspec_matrix *block, double *fraction,
+                                         kspec_error *err);
+KSPEC_API void kspec_blocks_close(kspec_blocks *b);
+
+/*
+ * kspec_generate() in bands: kspec_generate_open() draws the data shared by all bands, kspec_generate_rows()
+ * fills `out` (count x cols, row-major) with rows first ... first+count-1 of a trial. The same seed gives the
+ * same entries for every choice of bands.
+ */
+typedef struct kspec_generator kspec_generator;
+KSPEC_API kspec_status kspec_generate_open(size_t rows, size_t cols, const kspec_generate_opts *opts,
+                                           kspec_generator **out, kspec_error *err);
+KSPEC_API kspec_status kspec_generate_rows(kspec_generator *g, size_t trial, size_t first, size_t count,
+                                           double *out, kspec_error *err);
+KSPEC_API void kspec_generate_close(kspec_generator *g);
 
 /* ------------------------------------------------------- writing files */
 

@@ -152,7 +152,6 @@ typedef struct {
  */
 KSPEC_API kspec_status kspec_learn(const kspec_learn_data *data, const size_t *widths, size_t width_count,
                                    const kspec_learn_opts *opts, kspec_learn_result **out, kspec_error *err);
-KSPEC_API void kspec_learn_free(kspec_learn_result *result);
 
 KSPEC_END_DECLS
 #endif

@@ -63,12 +63,6 @@ typedef enum {
     KSPEC_EVIDENCE_CLEAR
 } kspec_evidence;
 
-/* The word for the evidence, such as "clear"; NULL for UNKNOWN */
-KSPEC_API const char *kspec_evidence_name(kspec_evidence e);
-
-/* The estimator's name in the tool and in files, such as "kv-row"; NULL for anything but one estimator. */
-KSPEC_API const char *kspec_estimator_name(kspec_estimator e);
-
 typedef struct {
     size_t size; /* sizeof this struct */
     /* The highest order, up to 10,000. Default min(6, P, Q); if no estimator can replace EXACT, the highest
@@ -226,7 +220,6 @@ typedef struct {
  */
 KSPEC_API kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
                                      kspec_moments_result **out, kspec_error *err);
-KSPEC_API void kspec_moments_free(kspec_moments_result *result);
 
 KSPEC_END_DECLS
 #endif

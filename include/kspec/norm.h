@@ -57,9 +57,6 @@ typedef enum {
     KSPEC_NORM_METHOD_AUTO = 1 << 7
 } kspec_norm_method;
 
-/* The method's name in the tool: "eigen", ... NULL for a value that is not one method. */
-KSPEC_API const char *kspec_norm_method_name(kspec_norm_method method);
-
 typedef struct {
     size_t size;
     unsigned methods; /* a set of kspec_norm_method; default LANCZOS */
@@ -174,7 +171,6 @@ typedef struct {
  */
 KSPEC_API kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspec_norm_result **out,
                                   kspec_error *err);
-KSPEC_API void kspec_norm_free(kspec_norm_result *result);
 
 KSPEC_END_DECLS
 #endif

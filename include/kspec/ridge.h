@@ -168,8 +168,6 @@ typedef struct {
     size_t draws; /* behind each point's `measured` */
 } kspec_ridge_result;
 
-KSPEC_API void kspec_ridge_free(kspec_ridge_result *result);
-
 /*
  * Predicts for each of `paths` numbers N of feature pairs (at most 10^9) and of `count` values of lambda, 0
  * or 1e-100 to 1e100, in any order: the points of N[0] in the order of lambda, then the points of N[1] ... A
@@ -228,7 +226,6 @@ typedef struct {
  */
 KSPEC_API kspec_status kspec_ridge_recommend(kspec_ridge *r, size_t most, kspec_ridge_recommend_result **out,
                                              kspec_error *err);
-KSPEC_API void kspec_ridge_recommend_free(kspec_ridge_recommend_result *result);
 
 /* The eigenvalues of S S^T/n: their limiting density, Im tr Q(-x - i0)/(n pi), and those in one draw. */
 typedef struct {
@@ -243,7 +240,6 @@ typedef struct {
 /* For features of one kernel; KSPEC_E_ARG with Fourier's pairs. Time n count, and an n x n eigenproblem. */
 KSPEC_API kspec_status kspec_ridge_density(kspec_ridge *r, size_t N, size_t count,
                                            kspec_ridge_density_result **out, kspec_error *err);
-KSPEC_API void kspec_ridge_density_free(kspec_ridge_density_result *result);
 
 /* Forms a_k^T Q b_k at one (N, lambda), k < forms. */
 typedef struct {
@@ -267,7 +263,6 @@ KSPEC_API kspec_status kspec_ridge_bilinear(kspec_ridge *r, const kspec_matrix *
                                             const size_t *N, size_t paths, const double *lambda, size_t count,
                                             size_t draws, kspec_ridge_bilinear_result **out,
                                             kspec_error *err);
-KSPEC_API void kspec_ridge_bilinear_free(kspec_ridge_bilinear_result *result);
 
 typedef struct {
     size_t count;
@@ -281,7 +276,6 @@ typedef struct {
 KSPEC_API kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambda, size_t count,
                                              size_t draws, kspec_ridge_empirical_result **out,
                                              kspec_error *err);
-KSPEC_API void kspec_ridge_empirical_free(kspec_ridge_empirical_result *result);
 
 KSPEC_END_DECLS
 #endif

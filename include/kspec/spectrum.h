@@ -270,7 +270,6 @@ KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, const double
 KSPEC_API kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials,
                                       const kspec_spectrum_opts *opts, kspec_spectrum_result **out,
                                       kspec_error *err);
-KSPEC_API void kspec_spectrum_free(kspec_spectrum_result *result);
 
 KSPEC_END_DECLS
 #endif

@@ -98,7 +98,6 @@ typedef struct {
 KSPEC_API kspec_status kspec_unbiased(const char *expression, const kspec_operand *operands, size_t count,
                                       const kspec_unbiased_opts *opts, kspec_unbiased_result **out,
                                       kspec_error *err);
-KSPEC_API void kspec_unbiased_free(kspec_unbiased_result *result);
 
 /*
  * The error bar of any function of estimates, such as a ratio: without[k] has the function's values without

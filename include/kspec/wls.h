@@ -68,8 +68,6 @@ typedef struct {
     double seconds;
 } kspec_wls_result;
 
-KSPEC_API void kspec_wls_free(kspec_wls_result *result);
-
 /*
  * The expected errors at each of `count` values of p, 1 <= p <= P. p >= N: the whole list costs O(P). p < N:
  * O(p^2 + p (N-p)) for each p, by a recursion (docs/explanation/wls.md) with the error `accuracy`. If that
@@ -118,7 +116,6 @@ typedef struct {
  * O(N log N) each, or QR. */
 KSPEC_API kspec_status kspec_wls_fit(size_t N, size_t p, const double *y, const kspec_wls_opts *opts,
                                      kspec_wls_fit_result **out, kspec_error *err);
-KSPEC_API void kspec_wls_fit_free(kspec_wls_fit_result *result);
 
 /* f(x) = sum_{k<p} theta_k e^{ikx} at `count` points, to f (count pairs of doubles). */
 KSPEC_API kspec_status kspec_wls_predict(const double *theta, size_t p, const double *x, size_t count,
@@ -204,7 +201,6 @@ typedef struct {
 KSPEC_API kspec_status kspec_wls_smooth(size_t N, const double *x, const double *y,
                                         const kspec_wls_smooth_opts *opts, kspec_wls_smooth_result **out,
                                         kspec_error *err);
-KSPEC_API void kspec_wls_smooth_free(kspec_wls_smooth_result *result);
 
 /* ------------------------------------------------------------------------- features that smooth
  *
@@ -236,7 +232,6 @@ typedef struct {
 KSPEC_API kspec_status kspec_wls_bound(size_t N, double zeta, double beta, const size_t *p, size_t count,
                                        const kspec_wls_opts *opts, kspec_wls_bound_result **out,
                                        kspec_error *err);
-KSPEC_API void kspec_wls_bound_free(kspec_wls_bound_result *result);
 
 /* ---------------------------------------------------------------------------------- any features */
 
@@ -296,8 +291,6 @@ KSPEC_API kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_m
 KSPEC_API kspec_status kspec_wls_ntk(const kspec_matrix *x, size_t neurons, double scale, uint64_t seed,
                                      double *psi, double *start, kspec_error *err);
 
-KSPEC_API void kspec_wls_features_free(kspec_wls_features_result *result);
-
 /* ---------------------------------------------------------------------------------- kernel decay */
 
 typedef enum {
@@ -328,7 +321,6 @@ typedef struct {
 /* The singular values of the n x n kernel matrix of the n rows of X, and how fast they decay: O(n^3). */
 KSPEC_API kspec_status kspec_wls_decay(const kspec_matrix *X, const kspec_wls_decay_opts *opts,
                                        kspec_wls_decay_result **out, kspec_error *err);
-KSPEC_API void kspec_wls_decay_free(kspec_wls_decay_result *result);
 
 KSPEC_END_DECLS
 #endif

@@ -148,7 +148,7 @@ def read(
 
 
 def _free(dataset: Any, what_it_borrows: Hdf5) -> None:
-    library().kspec_dataset_free(dataset)
+    library().kspec_free(dataset)
 
 
 __all__ = ["read"]

@@ -71,18 +71,12 @@ def _generate(
     rows, cols = _whole("rows", rows, 1), _whole("cols", cols, 1)
     trials = options.trials or 1
     out = np.empty((trials, rows, cols))
-    generator, err = ctypes.c_void_p(), h.kspec_error()
-    lib = library()
+    err = h.kspec_error()
     with Watch(progress) as watch:
         options.progress = watch.progress
-        status = lib.kspec_generate_open(
-            rows, cols, ctypes.byref(options), ctypes.byref(generator), ctypes.byref(err)
+        status = library().kspec_generate(
+            rows, cols, ctypes.byref(options), _arrays.pointer(out), ctypes.byref(err)
         )
-        for t in range(trials):
-            if status == 0:
-                to = _arrays.pointer(out[t])
-                status = lib.kspec_generate_rows(generator, t, 0, rows, to, ctypes.byref(err))
-        lib.kspec_generate_close(generator)
     if status:
         raise error_of(status, err.msg.decode())
     return out[0] if trials == 1 else out

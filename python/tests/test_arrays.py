@@ -28,7 +28,7 @@ def address_seen_by_c(a: np.ndarray) -> tuple[int, list[int]]:
     assert status == 0, err.msg
     m = lib.kspec_dataset_trial(out, 0)
     found = ctypes.cast(m.data, ctypes.c_void_p).value or 0
-    lib.kspec_dataset_free(out)
+    lib.kspec_free(out)
     del keep
     return found, [m.row_stride * 8, m.col_stride * 8]
 

@@ -76,7 +76,7 @@ def test_every_default_is_zero() -> None:
         )
         r = out.contents
         found.append([r.estimates[k].contents.value for k in range(r.count)])
-        lib.kspec_moments_free(out)
+        lib.kspec_free(out)
     assert found[0] == found[1] and len(found[0]) == 4
 
 

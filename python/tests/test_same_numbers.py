@@ -361,4 +361,4 @@ def test_against_the_library_itself(x: Any) -> None:
         c.ci_high,
         c.naive,
     )
-    lib.kspec_dimension_free(out)
+    lib.kspec_free(out)

@@ -360,7 +360,7 @@ void ks_doubt_copy(ks_doubts to, const kspec_doubt *d) {
 
 /* ---- the sentence ---- */
 
-const char *kspec_doubt_name(kspec_doubt_code code) { return (size_t)code < KINDS ? kinds[code].name : NULL; }
+const char *ks_doubt_name(kspec_doubt_code code) { return (size_t)code < KINDS ? kinds[code].name : NULL; }
 
 typedef struct {
     char *at;
@@ -421,7 +421,7 @@ static void put_value(sink *to, const kspec_doubt *d, const char *field, size_t 
 const char *kspec_doubt_text(const kspec_doubt *doubt, char *text, size_t size) {
     sink to = {text, size};
     if (!size) return text;
-    const char *p = doubt && kspec_doubt_name(doubt->code) ? kinds[doubt->code].text : "";
+    const char *p = doubt && ks_doubt_name(doubt->code) ? kinds[doubt->code].text : "";
     if (*p && doubt->where) {
         put(&to, doubt->where, strlen(doubt->where));
         put(&to, ": ", 2);

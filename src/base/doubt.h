@@ -35,3 +35,6 @@ void ks_doubt_left_out(ks_doubts to, const char *what, const char *option, const
 
 /* Adds a copy of another result's doubt. */
 void ks_doubt_copy(ks_doubts to, const kspec_doubt *d);
+
+/* kspec_name() of a code */
+const char *ks_doubt_name(kspec_doubt_code code);

@@ -136,7 +136,7 @@ kspec_status ks_take_opts(void *ours, size_t our_size, const void *theirs, kspec
     return KSPEC_OK;
 }
 
-const char *kspec_status_name(kspec_status status) {
+const char *ks_status_name(kspec_status status) {
     switch (status) {
     case KSPEC_OK: return "ok";
     case KSPEC_E_ARG: return "argument out of range";

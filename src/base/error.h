@@ -41,6 +41,9 @@ kspec_status ks_check_memory(kspec_error *err, size_t bytes, const char *what, .
 /* KSPEC_E_ARG, "WHAT is missing (NULL)", if the pointer is NULL. */
 kspec_status ks_check_pointer(kspec_error *err, const void *pointer, const char *what);
 
+/* kspec_name() of a status: never NULL */
+const char *ks_status_name(kspec_status status);
+
 /* The unit of memory in every message: 10^6 bytes. */
 static inline double ks_megabytes(size_t bytes) { return (double)bytes / 1e6; }
 

@@ -92,7 +92,7 @@ static void fail(loop *l, size_t chunk, kspec_status st, const char *message) {
     pthread_mutex_lock(&l->lock);
     if (l->failure.code == KSPEC_OK || chunk < l->failed_chunk) {
         l->failed_chunk = chunk;
-        ks_fail(&l->failure, st, "%s", message[0] ? message : kspec_status_name(st));
+        ks_fail(&l->failure, st, "%s", message[0] ? message : ks_status_name(st));
     }
     pthread_mutex_unlock(&l->lock);
     atomic_store(&l->stop, 1);

@@ -3,9 +3,15 @@
 
 #include <string.h>
 
-/* The arena lies in front of the struct. */
+/* The arena, and the function that frees everything else, lie in front of the struct. */
+typedef struct {
+    ks_arena arena;
+    void (*release)(void *result);
+} head;
 enum { HEAD = KS_ALIGN };
-_Static_assert(sizeof(ks_arena) <= HEAD, "the arena must fit in front of the struct");
+_Static_assert(sizeof(head) <= HEAD, "the head must fit in front of the struct");
+
+static head *head_of(void *result) { return (head *)(void *)((char *)result - HEAD); }
 
 void *ks_result_new(size_t size) {
     char *all = ks_alloc(ks_size_add(size, HEAD), 1);
@@ -14,13 +20,16 @@ void *ks_result_new(size_t size) {
     return all + HEAD;
 }
 
-ks_arena *ks_result_arena(void *result) { return (ks_arena *)(void *)((char *)result - HEAD); }
+ks_arena *ks_result_arena(void *result) { return &head_of(result)->arena; }
 
-void ks_result_free(void *result) {
+void ks_result_owns(void *result, void (*release)(void *result)) { head_of(result)->release = release; }
+
+void kspec_free(void *result) {
     if (!result) return;
-    ks_arena *arena = ks_result_arena(result);
-    ks_arena_free(arena);
-    ks_free(arena);
+    head *h = head_of(result);
+    if (h->release) h->release(result);
+    ks_arena_free(&h->arena);
+    ks_free(h);
 }
 
 void *ks_arena_list(ks_arena *a, size_t count, size_t size) {

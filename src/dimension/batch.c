@@ -169,7 +169,7 @@ static kspec_status finish(void *ctx, size_t k, const ks_worker *worker) {
     if (!st) st = set_result(b, &s, k, r, &arena, worker->err);
     ks_arena_free(&arena);
     if (st) {
-        kspec_dimension_free(r);
+        kspec_free(r);
         return name_matrix(b->from + k, st, worker->err);
     }
     r->seconds = ks_now() - start;
@@ -266,7 +266,7 @@ kspec_status kspec_dimension_batch(const kspec_matrix *phi, size_t count, size_t
         st = on_host && count >= (size_t)run.threads ? ks_parallel_for(&run, count, one, &b, err)
                                                      : in_turn(&b, &run, err);
     for (size_t k = 0; k < count && st; k++) {
-        kspec_dimension_free(out[k]);
+        kspec_free(out[k]);
         out[k] = NULL;
     }
     return st;

@@ -205,7 +205,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         ks_blas_exit();
     }
     if (st)
-        kspec_compare_free(r);
+        kspec_free(r);
     else
         j->result = r;
     return st;
@@ -284,5 +284,3 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
     ks_arena_free(&j.arena);
     return ks_end(st, j.result, start, out);
 }
-
-void kspec_compare_free(kspec_compare_result *result) { ks_result_free(result); }

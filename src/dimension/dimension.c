@@ -332,7 +332,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     if (!st) ks_placement_describe(placement, &r->device);
     if (!st) st = add_doubts(c, r, err);
     if (st)
-        kspec_dimension_free(r);
+        kspec_free(r);
     else
         c->result = r;
     return st;
@@ -393,5 +393,3 @@ kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials, const kspe
     if (!st) c.result->block = o.block;
     return ks_end(st, c.result, start, out);
 }
-
-void kspec_dimension_free(kspec_dimension_result *result) { ks_result_free(result); }

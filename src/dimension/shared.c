@@ -100,7 +100,7 @@ kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi
                           NULL, NULL);
     else if (!st && made[0] && made[1])
         st = ratio(made[0], made[1], r, err);
-    for (int k = 0; k < 2; k++) kspec_unbiased_free(made[k]);
+    for (int k = 0; k < 2; k++) kspec_free(made[k]);
     if (!st && ks_result_arena(r)->failed)
         st = ks_nomem(err, "the list of doubts", ks_result_arena(r)->failed);
     return st;

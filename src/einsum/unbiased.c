@@ -507,7 +507,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         if (!st) st = add_doubts(*r, err);
     }
     for (int p = 0; p < j->text.parts && st; p++) {
-        kspec_unbiased_free(j->part[p].result);
+        kspec_free(j->part[p].result);
         j->part[p].result = NULL;
     }
     return st;
@@ -566,5 +566,3 @@ kspec_status kspec_unbiased(const char *expression, const kspec_operand *operand
                             const kspec_unbiased_opts *opts, kspec_unbiased_result **out, kspec_error *err) {
     return ks_begin(err, out) ? KSPEC_E_ARG : ks_unbiased(expression, 1, operands, count, opts, out, err);
 }
-
-void kspec_unbiased_free(kspec_unbiased_result *result) { ks_result_free(result); }

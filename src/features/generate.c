@@ -11,6 +11,7 @@
 #include "simd/simd.h"
 #include "linalg/covariance.h"
 #include "linalg/linalg.h"
+#include "kspec/host.h"
 
 #include <math.h>
 #include <string.h>
@@ -330,5 +331,15 @@ kspec_status kspec_generate_rows(kspec_generator *g, size_t trial, size_t first,
     if ((st = ks_blas_enter(run.threads, err))) return st;
     st = ks_parallel_for(&run, chunks, make_tile, &b, err);
     ks_blas_exit();
+    return st;
+}
+
+kspec_status kspec_generate(size_t rows, size_t cols, const kspec_generate_opts *opts, double *out,
+                            kspec_error *err) {
+    kspec_generator *g;
+    kspec_status st = kspec_generate_open(rows, cols, opts, &g, err);
+    for (size_t t = 0; !st && t < g->o.trials; t++)
+        st = kspec_generate_rows(g, t, 0, rows, out ? out + t * rows * cols : NULL, err);
+    kspec_generate_close(g);
     return st;
 }

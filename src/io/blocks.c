@@ -8,6 +8,7 @@
 #include "formats/inflate.h"
 #include "formats/npy.h"
 #include "formats/text.h"
+#include "kspec/host.h"
 
 #include <math.h>
 #include <stdint.h>

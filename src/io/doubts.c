@@ -179,8 +179,7 @@ static void doubt_empty(ks_doubts to, const char *path, const kspec_dataset *d, 
 
 kspec_status ks_dataset_doubt(kspec_dataset *d, const char *const *paths, size_t count,
                               const kspec_read_opts *o, kspec_error *err) {
-    ks_arena *arena = &((ks_dataset *)d)->arena;
-    const ks_doubts to = {arena, &d->doubt_count, &d->doubts};
+    const ks_doubts to = KS_DOUBTS(d);
     if (d->memory) return KSPEC_OK; /* none of these checks reads numbers that are on a GPU */
     const int index = o && o->axes ? 0 : doubt_index(to, paths[0], d);
     if (!o || !o->axes) doubt_header(to, paths[0], d);
@@ -191,5 +190,5 @@ kspec_status ks_dataset_doubt(kspec_dataset *d, const char *const *paths, size_t
         doubt_empty(to, paths[0], d, 0);
         doubt_empty(to, paths[0], d, 1);
     }
-    return arena->failed ? ks_nomem(err, "the doubts about the data", arena->failed) : KSPEC_OK;
+    return to.arena->failed ? ks_nomem(err, "the doubts about the data", to.arena->failed) : KSPEC_OK;
 }

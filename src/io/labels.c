@@ -204,7 +204,7 @@ kspec_status ks_labels_new(size_t count, kspec_labels **out, kspec_error *err) {
         (*out)->count = count;
         return KSPEC_OK;
     }
-    kspec_labels_free(*out);
+    kspec_free(*out);
     *out = NULL;
     return ks_nomem(err, "the labels", ks_size(count, sizeof *(*out)->of));
 }
@@ -228,5 +228,3 @@ kspec_status ks_read_labels(const char *input, const kspec_read_opts *o, kspec_l
     ks_bytes_close(&r.bytes);
     return st;
 }
-
-void kspec_labels_free(kspec_labels *labels) { ks_result_free(labels); }

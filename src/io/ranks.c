@@ -57,7 +57,7 @@ static void write_notice(const kspec_dataset *d, notice *n) {
 static kspec_status make_room(const notice *n, kspec_dataset **out, char **text, kspec_error *err) {
     const size_t shape[3] = {n->d.trials, n->d.rows, n->d.cols};
     double *data;
-    ks_dataset *set = ks_zalloc(1, sizeof *set);
+    ks_dataset *set = ks_dataset_new();
     if (!set) return ks_nomem(err, "the data set", sizeof *set);
     *out = &set->d;
     kspec_status st = ks_array_new(&set->storage, 3, shape, &data, "the data set", err);
@@ -131,7 +131,7 @@ kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_rea
     if (!st) st = ks_dataset_doubt(*out, inputs, count, &o, err);
     if (o.team) st = ks_calls_of(o.team)->end(o.team, st, err);
     if (st) {
-        kspec_dataset_free(*out);
+        kspec_free(*out);
         *out = NULL;
     }
     return st;
@@ -173,7 +173,7 @@ kspec_status kspec_read_labels(const char *input, const kspec_read_opts *opts, k
     st = shared(o.team) ? labels_of_first(input, &o, out, err) : ks_read_labels(input, &o, out, err);
     if (o.team) st = ks_calls_of(o.team)->end(o.team, st, err);
     if (st) {
-        kspec_labels_free(*out);
+        kspec_free(*out);
         *out = NULL;
     }
     return st;

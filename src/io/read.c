@@ -189,6 +189,20 @@ static kspec_status read_all(const char *const *inputs, size_t count, const ks_a
     return st;
 }
 
+static void release(void *dataset) {
+    ks_dataset *set = dataset;
+    ks_array_free(&set->storage);
+    ks_free(set->trials);
+    ks_free(set->d.row_trials);
+    ks_free(set->d.col_names);
+}
+
+ks_dataset *ks_dataset_new(void) {
+    ks_dataset *set = ks_result_new(sizeof *set);
+    if (set) ks_result_owns(set, release);
+    return set;
+}
+
 kspec_status ks_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
                      kspec_dataset **out, kspec_error *err) {
     ks_clear(err);
@@ -199,25 +213,14 @@ kspec_status ks_read(const char *const *inputs, size_t count, const kspec_read_o
     if (!st) st = check_arguments(inputs, count, &o, err);
     if (!st) st = ks_axes_parse(o.axes, &axes, err);
     if (st) return st;
-    ks_dataset *set = ks_zalloc(1, sizeof *set);
+    ks_dataset *set = ks_dataset_new();
     if (!set) return ks_nomem(err, "the data set", sizeof *set);
     st = read_all(inputs, count, &axes, &o, set, err);
     if (st)
-        kspec_dataset_free(&set->d);
+        kspec_free(&set->d);
     else
         *out = &set->d;
     return st;
-}
-
-void kspec_dataset_free(kspec_dataset *d) {
-    if (!d) return;
-    ks_dataset *set = (ks_dataset *)d; /* d is its first member */
-    ks_array_free(&set->storage);
-    ks_free(set->trials);
-    ks_free(d->row_trials);
-    ks_free(d->col_names);
-    ks_arena_free(&set->arena);
-    ks_free(set);
 }
 
 kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t) {

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "base/memory.h"
+#include "base/result.h"
 #include "formats/array.h"
 #include "formats/printable.h"
 
@@ -44,9 +44,10 @@ typedef struct {
     kspec_matrix *trials;
     /* text: the commas between columns may be decimal commas */
     int decimal_commas;
-    /* holds the doubts */
-    ks_arena arena;
 } ks_dataset;
+
+/* An empty data set, for kspec_free(); NULL if memory is out. */
+ks_dataset *ks_dataset_new(void);
 
 /* Adds the doubts about a data set that comes from these inputs; o may be NULL. */
 kspec_status ks_dataset_doubt(kspec_dataset *d, const char *const *paths, size_t count,

@@ -186,6 +186,11 @@ static kspec_status train(job *j, kspec_error *err) {
     return st;
 }
 
+static void release(void *result) {
+    const kspec_learn_result *r = result;
+    for (size_t k = 0; k < r->count; k++) kspec_free(r->runs[k]);
+}
+
 kspec_status kspec_learn(const kspec_learn_data *data, const size_t *widths, size_t width_count,
                          const kspec_learn_opts *opts, kspec_learn_result **out, kspec_error *err) {
     if (ks_begin(err, out)) return KSPEC_E_ARG;
@@ -198,6 +203,7 @@ kspec_status kspec_learn(const kspec_learn_data *data, const size_t *widths, siz
     if (!st) st = check(&j, err);
     kspec_learn_result *r = j.out = st ? NULL : ks_result_new(sizeof *r);
     if (!st && !r) st = ks_nomem(err, "the runs", sizeof *r);
+    if (r) ks_result_owns(r, release);
     if (st) return ks_team_end(j.run.team, st, err);
     if (j.l.o.store) j.l.store = *j.l.o.store;
     j.l.ctx = &j;
@@ -210,7 +216,7 @@ kspec_status kspec_learn(const kspec_learn_data *data, const size_t *widths, siz
     ks_free(j.ran);
     st = ks_team_end(j.run.team, st, err);
     if (st) {
-        kspec_learn_free(r);
+        kspec_free(r);
         return st;
     }
     r->every = j.l.o.every;
@@ -219,9 +225,4 @@ kspec_status kspec_learn(const kspec_learn_data *data, const size_t *widths, siz
     r->seconds = ks_now() - begun;
     *out = r;
     return KSPEC_OK;
-}
-
-void kspec_learn_free(kspec_learn_result *result) {
-    for (size_t k = 0; result && k < result->count; k++) ks_result_free(result->runs[k]);
-    ks_result_free(result);
 }

@@ -85,7 +85,7 @@ static kspec_status estimate(listener *s, uint64_t seed, const double *phi, size
         *(*out)->estimates[k] = *r->estimates[k];
         (*out)->ratio_error[k] = ratio_error(r, k);
     }
-    kspec_moments_free(r);
+    kspec_free(r);
     return st;
 }
 

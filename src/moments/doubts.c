@@ -5,6 +5,7 @@
 #include "base/matrix.h"
 #include "base/result.h"
 #include "base/student.h"
+#include "moments/plan.h"
 
 #include <float.h>
 #include <math.h>
@@ -111,7 +112,7 @@ static void doubt_bounds(ks_doubts to, const kspec_moments_result *r) {
                bound = e->n > 2 && m1 > 0 && m2 > 0 ? m1 * pow(m2 / m1, e->n - 1) : 0,
                chance = isfinite(e->std_error) ? 2 * e->std_error : 0.5 * bound;
         if (e->value > 0 && !(e->value + chance + e->rounding < bound * (1 - 1e-9))) continue;
-        ks_doubt(to, KSPEC_DOUBT_MOMENT_BELOW_BOUND, NULL, kspec_estimator_name(e->estimator), e->n, e->value,
+        ks_doubt(to, KSPEC_DOUBT_MOMENT_BELOW_BOUND, NULL, ks_estimator_name(e->estimator), e->n, e->value,
                  e->value > 0 ? bound : 0);
         return;
     }

@@ -172,7 +172,7 @@ kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, uint64_t seed, 
     return st;
 }
 
-const char *kspec_evidence_name(kspec_evidence e) {
+const char *ks_evidence_name(kspec_evidence e) {
     static const char *const names[] = {NULL, "none", "weak", "clear"};
     return e >= KSPEC_EVIDENCE_UNKNOWN && e <= KSPEC_EVIDENCE_CLEAR ? names[e] : NULL;
 }

@@ -20,3 +20,6 @@ kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, uint64_t seed, 
 /* The same for one trial, from the totals of its scaled columns and of their squares (ks_batch_job) */
 void ks_evidence_of_totals(const double *scaled, const double *squared, size_t P, size_t Q, int centered,
                            ks_evidence *out);
+
+/* kspec_name() */
+const char *ks_evidence_name(kspec_evidence e);

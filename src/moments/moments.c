@@ -66,7 +66,7 @@ static kspec_status check_assignment(const job *j, kspec_error *err) {
     for (int k = 0; k < j->tasks.count; k++)
         if (j->tasks.task[k].method != KSPEC_ESTIMATOR_PATH)
             return ks_fail(err, KSPEC_E_ARG, "the assignment scheme is for path (both sides sampled), not %s",
-                           kspec_estimator_name(j->tasks.task[k].label));
+                           ks_estimator_name(j->tasks.task[k].label));
     return KSPEC_OK;
 }
 
@@ -188,7 +188,7 @@ static kspec_status none_left(const job *j, const ks_task *task, int n, kspec_er
     int left = n - 1;
     while (left > 0 && !(j->source.cycles[left - 1] > 0)) left--;
     return ks_fail(err, KSPEC_E_DATA, "%s: the %zu missing entries leave no cycle of order %d%s",
-                   kspec_estimator_name(task->label), j->missing, n, left ? "; ask for a lower order" : "");
+                   ks_estimator_name(task->label), j->missing, n, left ? "; ask for a lower order" : "");
 }
 
 /* Also removes the left-out rows from the standard deviations. */
@@ -256,7 +256,7 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
         else if (!isfinite(e->value))
             st = ks_refuse(err, KSPEC_E_NUMERIC, "normalize", NULL,
                            "%s: m(%d) exceeds the largest double; scale the data",
-                           kspec_estimator_name(task->label), k);
+                           ks_estimator_name(task->label), k);
     }
     ks_arena_free(&arena);
     return st;
@@ -489,7 +489,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
     if (scaled) ks_trials_device_end(&j.run, &j.trials);
     ks_arena_free(&j.arena);
     ks_tasks_free(&j.tasks);
-    if (st) kspec_moments_free(r);
+    if (st) kspec_free(r);
     *out = st ? NULL : r;
     return st;
 }
@@ -568,5 +568,3 @@ kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_
     if (!st) c.result->block = o.block;
     return ks_end(st, c.result, start, out);
 }
-
-void kspec_moments_free(kspec_moments_result *result) { ks_result_free(result); }

@@ -21,7 +21,7 @@ enum { AUTO_THREADS = 16 }; /* memory is counted up to here: more take hardly mo
 enum { AUTO_PERMUTATIONS = 8 };
 static const double AUTO_PATH_WORK = 2e11;
 
-const char *kspec_estimator_name(kspec_estimator e) {
+const char *ks_estimator_name(kspec_estimator e) {
     switch (e) {
     case KSPEC_ESTIMATOR_DEFAULT: return NULL;
     case KSPEC_ESTIMATOR_NAIVE: return "naive";
@@ -76,7 +76,7 @@ static kspec_status check(kspec_moments_opts *o, ks_exact_plan *exact, kspec_err
         const char *what;
         size_t most = limit(e, o->sampled, P, Q, &what);
         if (o->estimators & e && (size_t)o->nmax > most)
-            return ks_fail(err, KSPEC_E_ARG, "%s: order %d exceeds %s=%zu", kspec_estimator_name(e), o->nmax,
+            return ks_fail(err, KSPEC_E_ARG, "%s: order %d exceeds %s=%zu", ks_estimator_name(e), o->nmax,
                            what, most);
     }
     return KSPEC_OK;
@@ -143,7 +143,7 @@ static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, 
     const size_t square = ks_backend_for(&run, P, Q)->room(&run, &(ks_room){.rows = side, .cols = side});
     size_t values = ks_size_add(ks_size(squares, square), ks_size(3, ks_size(P, Q)));
     return ks_check_memory(err, ks_size(values, sizeof(double)), "%s on %zu x %zu",
-                           kspec_estimator_name(t->label), P, Q);
+                           ks_estimator_name(t->label), P, Q);
 }
 
 /* The number of random orders requested; 0: the given order */

@@ -4,6 +4,9 @@
 #include "device/device.h"
 #include "exact/exact.h"
 
+/* kspec_name() */
+const char *ks_estimator_name(kspec_estimator e);
+
 typedef struct {
     /* the name in the result, and the method that runs: path with one side complete runs Kong-Valiant */
     kspec_estimator label, method;

@@ -9,7 +9,7 @@ kspec_status ks_tasks_check_mixture(const kspec_moments_opts *o, const char *wha
     for (size_t k = 0; k < sizeof no / sizeof *no; k++)
         if (o->estimators & no[k])
             return ks_fail(err, KSPEC_E_ARG, "%s does not take %s; use path, exact or auto",
-                           kspec_estimator_name(no[k]), what);
+                           ks_estimator_name(no[k]), what);
     if (o->sampled != KSPEC_SAMPLED_BOTH)
         return ks_fail(err, KSPEC_E_ARG, "%s and a complete side (sampled) cannot be combined", what);
     if (o->population_rows || o->population_cols)

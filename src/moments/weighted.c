@@ -3,6 +3,7 @@
 
 #include "base/center.h"
 #include "base/error.h"
+#include "moments/plan.h"
 
 kspec_status ks_weighted_resolve(kspec_moments_opts *o, ks_exact_plan *e, kspec_error *err) {
     const uint64_t given[2] = {o->population_rows, o->population_cols};
@@ -36,7 +37,7 @@ kspec_status ks_weighted_check(kspec_moments_opts *o, const ks_exact_plan *e, ks
     for (unsigned k = KSPEC_ESTIMATOR_KV_ROW; k <= KSPEC_ESTIMATOR_PATH; k <<= 1)
         if (o->estimators & k)
             return ks_fail(err, KSPEC_E_ARG, "%s does not go with %s; use exact, naive or auto",
-                           kspec_estimator_name((kspec_estimator)k), of);
+                           ks_estimator_name((kspec_estimator)k), of);
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT)
         return ks_fail(err, KSPEC_E_ARG, "the assignment scheme does not go with %s", of);
     if (o->bound) return ks_fail(err, KSPEC_E_ARG, "bound does not go with %s", of);

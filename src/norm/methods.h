@@ -45,3 +45,6 @@ kspec_status ks_norm_features_value(const ks_norm_job *j, const ks_run *run, siz
                                     double *value, kspec_error *err);
 
 extern const ks_norm_method ks_norm_methods[]; /* ends with a NULL name */
+
+/* kspec_name() */
+const char *ks_norm_method_name(kspec_norm_method method);

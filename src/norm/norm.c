@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-const char *kspec_norm_method_name(kspec_norm_method method) {
+const char *ks_norm_method_name(kspec_norm_method method) {
     for (const ks_norm_method *k = ks_norm_methods; k->name; k++)
         if (k->method == method) return k->name;
     return NULL;
@@ -315,7 +315,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     const size_t failed = ks_result_arena(r)->failed;
     if (!st && failed) st = ks_nomem(err, "the list of doubts", failed);
     if (st)
-        ks_result_free(r);
+        kspec_free(r);
     else
         c->result = r;
     return st;
@@ -339,5 +339,3 @@ kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspe
     ks_arena_free(&arena);
     return ks_end(st, c.result, start, out);
 }
-
-void kspec_norm_free(kspec_norm_result *result) { ks_result_free(result); }

@@ -230,5 +230,3 @@ kspec_status kspec_ridge_bilinear(kspec_ridge *r, const kspec_matrix *a, const k
     st = ks_team_end(r->o.team, st, err);
     return ks_end(st, result, start, out);
 }
-
-void kspec_ridge_bilinear_free(kspec_ridge_bilinear_result *result) { ks_result_free(result); }

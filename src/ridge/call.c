@@ -104,7 +104,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         ks_team_within(c->r->o.team, -1);
     }
     if (st)
-        kspec_ridge_free(result);
+        kspec_free(result);
     else
         c->result = result;
     return st;

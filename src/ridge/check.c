@@ -84,7 +84,7 @@ static kspec_status draw(kspec_ridge *r, const group *g, kspec_ridge_result *res
             to[k] = *drawn->points[l++];
             result->points[k]->measured = &to[k];
         }
-    kspec_ridge_empirical_free(drawn);
+    kspec_free(drawn);
     return st;
 }
 

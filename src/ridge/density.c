@@ -138,5 +138,3 @@ kspec_status kspec_ridge_density(kspec_ridge *r, size_t N, size_t count, kspec_r
     if (!st) d->atom = fmax(0, 1 - (double)N / (double)r->n);
     return ks_end(st, d, start, out);
 }
-
-void kspec_ridge_density_free(kspec_ridge_density_result *result) { ks_result_free(result); }

@@ -203,7 +203,7 @@ kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambd
     st = ks_team_end(r->o.team, st, err);
     result->seconds = ks_now() - start;
     if (st)
-        kspec_ridge_empirical_free(result);
+        kspec_free(result);
     else
         *out = result;
     return st;

@@ -316,5 +316,3 @@ kspec_status kspec_ridge_recommend(kspec_ridge *r, size_t most, kspec_ridge_reco
     st = ks_team_end(r->o.team, st, err);
     return ks_end(st, result, start, out);
 }
-
-void kspec_ridge_recommend_free(kspec_ridge_recommend_result *result) { ks_result_free(result); }

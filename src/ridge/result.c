@@ -16,7 +16,7 @@ kspec_status ks_ridge_result(const kspec_ridge *r, size_t count, kspec_ridge_res
     result->points = ks_arena_list(memory, count, sizeof **result->points);
     if (memory->failed) {
         kspec_status st = ks_nomem(err, "the points", memory->failed);
-        kspec_ridge_free(result);
+        kspec_free(result);
         return st;
     }
     ks_ridge_own_columns(result, columns);
@@ -41,13 +41,9 @@ kspec_status ks_ridge_empirical_result(size_t count, kspec_ridge_empirical_resul
     result->points = ks_arena_list(memory, count, sizeof **result->points);
     if (memory->failed) {
         kspec_status st = ks_nomem(err, "the points", memory->failed);
-        kspec_ridge_empirical_free(result);
+        kspec_free(result);
         return st;
     }
     *out = result;
     return KSPEC_OK;
 }
-
-void kspec_ridge_free(kspec_ridge_result *result) { ks_result_free(result); }
-
-void kspec_ridge_empirical_free(kspec_ridge_empirical_result *result) { ks_result_free(result); }

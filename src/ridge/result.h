@@ -5,11 +5,11 @@
 
 /*
  * Allocates `count` consecutive points, zero except for their columns. The columns follow each other as well:
- * training, testing, then the next point. kspec_ridge_free() frees them.
+ * training, testing, then the next point. kspec_free() frees them.
  */
 kspec_status ks_ridge_result(const kspec_ridge *r, size_t count, kspec_ridge_result **out, kspec_error *err);
 
-/* Allocates `count` measured points, zeroed; kspec_ridge_empirical_free() frees them. */
+/* Allocates `count` measured points, zeroed; kspec_free() frees them. */
 kspec_status ks_ridge_empirical_result(size_t count, kspec_ridge_empirical_result **out, kspec_error *err);
 
 /* Points copied from another result get their columns in this result back. */

@@ -80,10 +80,7 @@ static kspec_status check_opts(const kspec_spectrum_opts *o, kspec_error *err) {
     return KSPEC_OK;
 }
 
-void kspec_spectrum_free(kspec_spectrum_result *r) {
-    if (r) kspec_moments_free(r->moments);
-    ks_result_free(r);
-}
+static void release(void *result) { kspec_free(((kspec_spectrum_result *)result)->moments); }
 
 /*
  * For a matrix, the ratio that comes with its moments; for given moments, m(1)^2/m(2) with their relative
@@ -126,6 +123,7 @@ kspec_status ks_spectrum_given(ks_spectrum_job *j, kspec_error *err) {
 /* Allocates the result, with the fields of its method. */
 static kspec_status new_result(job *j, kspec_error *err) {
     if (!(j->r = ks_result_new(sizeof *j->r))) return ks_nomem(err, "the result", sizeof *j->r);
+    ks_result_owns(j->r, release);
     ks_arena *arena = ks_result_arena(j->r);
     j->r->method = j->o.method;
     if (j->o.method == KSPEC_SPECTRUM_METHOD_FIT) j->r->fit = ks_arena_zalloc(arena, 1, sizeof *j->r->fit);
@@ -158,7 +156,7 @@ static kspec_status begin(job *j, const kspec_spectrum_opts *opts, int given, ks
 static kspec_status finish(job *j, kspec_status st, kspec_spectrum_result **out) {
     ks_arena_free(&j->arena);
     if (st) {
-        kspec_spectrum_free(j->r);
+        kspec_free(j->r);
         return st;
     }
     j->r->seconds = ks_now() - j->start;

@@ -61,7 +61,7 @@ static kspec_status make(const ks_wls_grid *g, double zeta, const size_t *p, siz
     if (r) r->points = ks_arena_list(ks_result_arena(r), count, sizeof **r->points);
     if (!at || !r || !r->points) {
         ks_free(at);
-        ks_result_free(r);
+        kspec_free(r);
         return ks_nomem(err, "the points", ks_size(count, sizeof(kspec_wls_bound_point) + sizeof *at));
     }
     r->N = g->N, r->P = g->P, r->count = count;
@@ -87,5 +87,3 @@ kspec_status kspec_wls_bound(size_t N, double zeta, double beta, const size_t *p
     if (!st) (*out)->seconds = ks_now() - start;
     return st;
 }
-
-void kspec_wls_bound_free(kspec_wls_bound_result *result) { ks_result_free(result); }

@@ -119,7 +119,7 @@ kspec_status kspec_wls_decay(const kspec_matrix *X, const kspec_wls_decay_opts *
     st = r && r->values ? compute(X, &o, &run, r->values, err)
                         : ks_nomem(err, "the singular values", ks_size(n, sizeof(double)));
     if (st) {
-        kspec_wls_decay_free(r);
+        kspec_free(r);
         return st;
     }
     r->count = n;
@@ -130,5 +130,3 @@ kspec_status kspec_wls_decay(const kspec_matrix *X, const kspec_wls_decay_opts *
     *out = r;
     return KSPEC_OK;
 }
-
-void kspec_wls_decay_free(kspec_wls_decay_result *result) { ks_result_free(result); }

@@ -266,5 +266,3 @@ kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_matrix *y,
     ks_arena_free(&j.arena);
     return ks_end(st, r, start, out);
 }
-
-void kspec_wls_features_free(kspec_wls_features_result *result) { ks_result_free(result); }

@@ -141,8 +141,6 @@ kspec_status kspec_wls_fit(size_t N, size_t p, const double *y, const kspec_wls_
     return ks_end(st, r, start, out);
 }
 
-void kspec_wls_fit_free(kspec_wls_fit_result *result) { ks_result_free(result); }
-
 /* ---- predictions ---- */
 
 typedef struct {

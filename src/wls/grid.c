@@ -130,7 +130,7 @@ kspec_status ks_wls_result_new(const ks_wls_grid *g, const size_t *p, size_t cou
     kspec_wls_result *r = ks_result_new(sizeof *r);
     if (r) r->points = ks_arena_list(ks_result_arena(r), count, sizeof **r->points);
     if (!r || !r->points) {
-        ks_result_free(r);
+        kspec_free(r);
         return ks_nomem(err, "the result", bytes);
     }
     r->N = g->N, r->P = g->P, r->count = count;
@@ -159,5 +159,3 @@ void ks_wls_point_set(kspec_wls_point *point, const ks_wls_errors *e) {
     point->variance = e->variance;
     point->accuracy = e->accuracy;
 }
-
-void kspec_wls_free(kspec_wls_result *result) { ks_result_free(result); }

@@ -283,5 +283,3 @@ kspec_status kspec_wls_smooth(size_t N, const double *x, const double *y, const 
     ks_arena_free(&j.arena);
     return ks_end(st, j.r, start, out);
 }
-
-void kspec_wls_smooth_free(kspec_wls_smooth_result *result) { ks_result_free(result); }

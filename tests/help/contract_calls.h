@@ -57,8 +57,8 @@ static const kspec_moments_opts quick_moments = {.size = sizeof quick_moments, .
 
 #define CALL(name) static kspec_status name(const void *opts, int *held, kspec_error *err)
 
-/* The call `made`, whose result r of type T is released by `release`. */
-#define RESULT(T, release, made)  \
+/* The call `made`, whose handle r of type T is released by `release`; whose result r of type T is freed. */
+#define HANDLE(T, release, made)  \
     do {                          \
         T *r = NOWHERE(T);        \
         kspec_status st = (made); \
@@ -68,34 +68,28 @@ static const kspec_moments_opts quick_moments = {.size = sizeof quick_moments, .
             release(r);           \
         return st;                \
     } while (0)
+#define RESULT(T, made) HANDLE(T, kspec_free, made)
 
-CALL(moments) { RESULT(kspec_moments_result, kspec_moments_free, kspec_moments(phi, 1, opts, &r, err)); }
-CALL(moments_of_trials) {
-    RESULT(kspec_moments_result, kspec_moments_free, kspec_moments(phi, 2, opts, &r, err));
-}
-CALL(spectrum) { RESULT(kspec_spectrum_result, kspec_spectrum_free, kspec_spectrum(phi, 1, opts, &r, err)); }
+CALL(moments) { RESULT(kspec_moments_result, kspec_moments(phi, 1, opts, &r, err)); }
+CALL(moments_of_trials) { RESULT(kspec_moments_result, kspec_moments(phi, 2, opts, &r, err)); }
+CALL(spectrum) { RESULT(kspec_spectrum_result, kspec_spectrum(phi, 1, opts, &r, err)); }
 CALL(spectrum_of_trials) {
     const kspec_matrix same[2] = {phi[0], phi[0]}; /* the default method refuses trials that are all noise */
-    RESULT(kspec_spectrum_result, kspec_spectrum_free, kspec_spectrum(same, 2, opts, &r, err));
+    RESULT(kspec_spectrum_result, kspec_spectrum(same, 2, opts, &r, err));
 }
 CALL(spectrum_estimation) {
     const kspec_spectrum_opts with = {.size = sizeof with, .grid = 11, .draws = 2, .moments = opts};
-    RESULT(kspec_spectrum_result, kspec_spectrum_free, kspec_spectrum(phi, 1, &with, &r, err));
+    RESULT(kspec_spectrum_result, kspec_spectrum(phi, 1, &with, &r, err));
 }
 static const double known[] = {1, 0.4, 0.2}, known_errors[] = {0.01, 0.01, 0.01};
 CALL(spectrum_from_moments) {
-    RESULT(kspec_spectrum_result, kspec_spectrum_free,
-           kspec_spectrum_from_moments(known, known_errors, NULL, 3, opts, &r, err));
+    RESULT(kspec_spectrum_result, kspec_spectrum_from_moments(known, known_errors, NULL, 3, opts, &r, err));
 }
-CALL(dimension) {
-    RESULT(kspec_dimension_result, kspec_dimension_free, kspec_dimension(phi, 1, opts, &r, err));
-}
-CALL(compare) {
-    RESULT(kspec_compare_result, kspec_compare_free, kspec_compare(phi, 2, phi + 1, 1, opts, &r, err));
-}
+CALL(dimension) { RESULT(kspec_dimension_result, kspec_dimension(phi, 1, opts, &r, err)); }
+CALL(compare) { RESULT(kspec_compare_result, kspec_compare(phi, 2, phi + 1, 1, opts, &r, err)); }
 CALL(unbiased) {
     const kspec_operand of[2] = {{"X", phi, 2}, {"Y", phi, 1}};
-    RESULT(kspec_unbiased_result, kspec_unbiased_free,
+    RESULT(kspec_unbiased_result,
            kspec_unbiased("X1[i,a] X2[j,a] Y[j,b] Y[i,b] - 2 Y[i,a] Y[i,a]", of, 2, opts, &r, err));
 }
 CALL(jackknife) {
@@ -133,11 +127,11 @@ CALL(accumulator) {
     if (bytes) st = kspec_accumulator_pack(a, bytes, &size, err);
     if (bytes && !st) st = kspec_accumulator_unpack(bytes, size, &c, err);
     free(bytes);
-    kspec_dimension_free(d), kspec_compare_free(r);
+    kspec_free(d), kspec_free(r);
     kspec_accumulator_close(a), kspec_accumulator_close(b), kspec_accumulator_close(c);
     return st;
 }
-CALL(norm) { RESULT(kspec_norm_result, kspec_norm_free, kspec_norm(&table, opts, &r, err)); }
+CALL(norm) { RESULT(kspec_norm_result, kspec_norm(&table, opts, &r, err)); }
 CALL(features) {
     (void)held;
     static double Z[P * 256];
@@ -149,6 +143,11 @@ CALL(gram) {
     return kspec_gram(&table, opts, K, err);
 }
 CALL(generate) {
+    double out[P * Q];
+    (void)held;
+    return kspec_generate(P, Q, opts, out, err);
+}
+CALL(generate_rows) {
     double out[P * Q];
     kspec_generator *g = NOWHERE(kspec_generator);
     kspec_status st = kspec_generate_open(P, Q, opts, &g, err);
@@ -181,28 +180,27 @@ static const double lambda[] = {1, 0.1};
 
 static kspec_status predict(kspec_ridge *plan, int *held, kspec_error *err) {
     const size_t N[] = {4, 7};
-    RESULT(kspec_ridge_result, kspec_ridge_free, kspec_ridge_predict(plan, N, 2, lambda, 2, &r, err));
+    RESULT(kspec_ridge_result, kspec_ridge_predict(plan, N, 2, lambda, 2, &r, err));
 }
 static kspec_status best_lambda(kspec_ridge *plan, int *held, kspec_error *err) {
-    RESULT(kspec_ridge_result, kspec_ridge_free, kspec_ridge_best_lambda(plan, 4, 0.1, 10, &r, err));
+    RESULT(kspec_ridge_result, kspec_ridge_best_lambda(plan, 4, 0.1, 10, &r, err));
 }
 static kspec_status best_features(kspec_ridge *plan, int *held, kspec_error *err) {
     double limit = kspec_ridge_cost(plan, 5);
-    RESULT(kspec_ridge_result, kspec_ridge_free, kspec_ridge_best_features(plan, 1, limit, &r, err));
+    RESULT(kspec_ridge_result, kspec_ridge_best_features(plan, 1, limit, &r, err));
 }
 static kspec_status empirical(kspec_ridge *plan, int *held, kspec_error *err) {
-    RESULT(kspec_ridge_empirical_result, kspec_ridge_empirical_free,
-           kspec_ridge_empirical(plan, 4, lambda, 2, 3, &r, err));
+    RESULT(kspec_ridge_empirical_result, kspec_ridge_empirical(plan, 4, lambda, 2, 3, &r, err));
 }
 static kspec_status recommend(kspec_ridge *plan, int *held, kspec_error *err) {
-    RESULT(kspec_ridge_recommend_result, kspec_ridge_recommend_free, kspec_ridge_recommend(plan, 5, &r, err));
+    RESULT(kspec_ridge_recommend_result, kspec_ridge_recommend(plan, 5, &r, err));
 }
 static kspec_status density(kspec_ridge *plan, int *held, kspec_error *err) {
-    RESULT(kspec_ridge_density_result, kspec_ridge_density_free, kspec_ridge_density(plan, 5, 20, &r, err));
+    RESULT(kspec_ridge_density_result, kspec_ridge_density(plan, 5, 20, &r, err));
 }
 static kspec_status bilinear(kspec_ridge *plan, int *held, kspec_error *err) {
     const size_t N[] = {4, 7};
-    RESULT(kspec_ridge_bilinear_result, kspec_ridge_bilinear_free,
+    RESULT(kspec_ridge_bilinear_result,
            kspec_ridge_bilinear(plan, &target, &target, N, 2, lambda, 2, 3, &r, err));
 }
 CALL(ridge_bilinear) { return with_ridge(opts, held, err, bilinear); }
@@ -219,39 +217,19 @@ CALL(ridge_empirical) { return with_ridge(opts, held, err, empirical); }
 
 static const size_t p_list[] = {3, 8};
 
-CALL(wls_theory) {
-    RESULT(kspec_wls_result, kspec_wls_free, kspec_wls_theory(GRID, p_list, 2, opts, &r, err));
-}
-CALL(wls_empirical) {
-    RESULT(kspec_wls_result, kspec_wls_free, kspec_wls_empirical(GRID, p_list, 2, 4, opts, &r, err));
-}
-CALL(wls_best_p) { RESULT(kspec_wls_result, kspec_wls_free, kspec_wls_best_p(GRID, NULL, 0, opts, &r, err)); }
-CALL(wls_best_weight) {
-    RESULT(kspec_wls_result, kspec_wls_free, kspec_wls_best_weight(GRID, 3, 0, 1, opts, &r, err));
-}
-CALL(wls_fit) {
-    RESULT(kspec_wls_fit_result, kspec_wls_fit_free, kspec_wls_fit(GRID, 3, target_at, opts, &r, err));
-}
-CALL(wls_smooth) {
-    RESULT(kspec_wls_smooth_result, kspec_wls_smooth_free,
-           kspec_wls_smooth(GRID, NULL, target_at, opts, &r, err));
-}
+CALL(wls_theory) { RESULT(kspec_wls_result, kspec_wls_theory(GRID, p_list, 2, opts, &r, err)); }
+CALL(wls_empirical) { RESULT(kspec_wls_result, kspec_wls_empirical(GRID, p_list, 2, 4, opts, &r, err)); }
+CALL(wls_best_p) { RESULT(kspec_wls_result, kspec_wls_best_p(GRID, NULL, 0, opts, &r, err)); }
+CALL(wls_best_weight) { RESULT(kspec_wls_result, kspec_wls_best_weight(GRID, 3, 0, 1, opts, &r, err)); }
+CALL(wls_fit) { RESULT(kspec_wls_fit_result, kspec_wls_fit(GRID, 3, target_at, opts, &r, err)); }
+CALL(wls_smooth) { RESULT(kspec_wls_smooth_result, kspec_wls_smooth(GRID, NULL, target_at, opts, &r, err)); }
 CALL(wls_smooth_any) { /* with QR */
     static const double x[GRID] = {0, 1, 3, 7.5, 7.5, 9};
-    RESULT(kspec_wls_smooth_result, kspec_wls_smooth_free,
-           kspec_wls_smooth(GRID, x, target_at, opts, &r, err));
+    RESULT(kspec_wls_smooth_result, kspec_wls_smooth(GRID, x, target_at, opts, &r, err));
 }
-CALL(wls_bound) {
-    RESULT(kspec_wls_bound_result, kspec_wls_bound_free,
-           kspec_wls_bound(GRID, 1, 0.5, p_list, 1, opts, &r, err));
-}
-CALL(wls_features) {
-    RESULT(kspec_wls_features_result, kspec_wls_features_free,
-           kspec_wls_features(&table, &target, opts, &r, err));
-}
-CALL(wls_decay) {
-    RESULT(kspec_wls_decay_result, kspec_wls_decay_free, kspec_wls_decay(&table, opts, &r, err));
-}
+CALL(wls_bound) { RESULT(kspec_wls_bound_result, kspec_wls_bound(GRID, 1, 0.5, p_list, 1, opts, &r, err)); }
+CALL(wls_features) { RESULT(kspec_wls_features_result, kspec_wls_features(&table, &target, opts, &r, err)); }
+CALL(wls_decay) { RESULT(kspec_wls_decay_result, kspec_wls_decay(&table, opts, &r, err)); }
 CALL(wls_ntk) {
     (void)opts, (void)held;
     double psi[3 * 4], start[3];
@@ -266,7 +244,7 @@ CALL(wls_predict) {
 }
 
 CALL(learn_open) {
-    RESULT(kspec_learn_data, kspec_learn_close,
+    HANDLE(kspec_learn_data, kspec_learn_close,
            kspec_learn_open(&images, &labels, &images, NULL, opts, &r, err));
 }
 CALL(learn) {
@@ -283,21 +261,21 @@ CALL(learn) {
     if (st)
         *held = r != NULL;
     else
-        kspec_learn_free(r);
+        kspec_free(r);
     kspec_learn_close(data);
     return st;
 }
 
 CALL(team_open) {
     (void)opts;
-    RESULT(kspec_team, kspec_team_close, kspec_team_open(NULL, &r, err));
+    HANDLE(kspec_team, kspec_team_close, kspec_team_open(NULL, &r, err));
 }
 CALL(mpi_open) {
     (void)opts;
-    RESULT(kspec_comm, kspec_mpi_close, kspec_mpi_open(&r, err));
+    HANDLE(kspec_comm, kspec_mpi_close, kspec_mpi_open(&r, err));
 }
 
-CALL(read_labels) { RESULT(kspec_labels, kspec_labels_free, kspec_read_labels(names, opts, &r, err)); }
+CALL(read_labels) { RESULT(kspec_labels, kspec_read_labels(names, opts, &r, err)); }
 static kspec_status read_table(const char *input, const void *opts, int *held, kspec_error *err) {
     kspec_dataset *d = NOWHERE(kspec_dataset);
     kspec_status st = kspec_read(&input, 1, opts, &d, err);
@@ -307,7 +285,7 @@ static kspec_status read_table(const char *input, const void *opts, int *held, k
     }
     kspec_matrix m = kspec_dataset_trial(d, 0);
     CHECK(m.rows == P && m.cols == TABLE && m.data[0] == table_at[0]);
-    kspec_dataset_free(d);
+    kspec_free(d);
     return KSPEC_OK;
 }
 CALL(read_file) { return read_table(file, opts, held, err); }

@@ -90,7 +90,7 @@ static inline void check_reads(int line, const char *input, const kspec_read_opt
     kspec_status st = read_one(input, opts, &d);
     CHECK_MSG(st == KSPEC_OK && err.code == KSPEC_OK, "line %d: %s", line, err.msg);
     if (!st) check_data(line, d, trials, rows, cols, want);
-    kspec_dataset_free(d);
+    kspec_free(d);
 }
 
 #define READS(input, opts, t, r, c, ...) \

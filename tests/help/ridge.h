@@ -55,7 +55,7 @@ static inline void take_points(kspec_ridge_result *r, kspec_ridge_point *p) {
         p[k] = *r->points[k];
         p[k].train_columns = p[k].test_columns = NULL;
     }
-    kspec_ridge_free(r);
+    kspec_free(r);
 }
 
 static inline void predict_all(kspec_ridge *r, size_t N, const double *lambda, size_t count,
@@ -83,7 +83,7 @@ static inline void measure(kspec_ridge *r, size_t N, const double *lambda, size_
         CHECK(out->points[k]->lambda == lambda[k]);
         m[k] = *out->points[k];
     }
-    kspec_ridge_empirical_free(out);
+    kspec_free(out);
 }
 
 #endif

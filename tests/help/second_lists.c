@@ -54,8 +54,8 @@ static void print_results(const kspec_matrix *phi, const kspec_matrix *psi, size
     for (size_t k = 0; c && k < c->count; k++)
         printf("difference%d %a %a\n", c->differences[k]->n, c->differences[k]->value,
                c->differences[k]->rounding);
-    kspec_dimension_free(d);
-    kspec_compare_free(c);
+    kspec_free(d);
+    kspec_free(c);
 }
 
 int main(void) {

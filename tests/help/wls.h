@@ -13,7 +13,7 @@ static inline kspec_status take_point(kspec_status st, kspec_wls_result *r, kspe
         CHECK(r->count == 1);
         *q = *r->points[0];
     }
-    kspec_wls_free(r);
+    kspec_free(r);
     return st;
 }
 

@@ -132,8 +132,8 @@ TEST(batches_and_merges_of_any_size_give_what_one_call_gives) {
             CHECK_MSG(!kspec_accumulator_dimension(a, which, &mine, &err), "%s", err.msg);
             CHECK_MSG(!kspec_dimension(which ? &y : &x, 1, &all, &whole, &err), "%s", err.msg);
             check_dimension(mine, whole, 1e-10);
-            kspec_dimension_free(mine);
-            kspec_dimension_free(whole);
+            kspec_free(mine);
+            kspec_free(whole);
         }
         if (d.R) {
             kspec_compare_result *mine, *whole;
@@ -142,8 +142,8 @@ TEST(batches_and_merges_of_any_size_give_what_one_call_gives) {
             CHECK_MSG(!kspec_accumulator_compare(a, &mine, &err), "%s", err.msg);
             CHECK_MSG(!kspec_compare(&x, 1, &y, 1, &all, &whole, &err), "%s", err.msg);
             check_compare(mine, whole, 1e-10);
-            kspec_compare_free(mine);
-            kspec_compare_free(whole);
+            kspec_free(mine);
+            kspec_free(whole);
         }
         kspec_accumulator_close(a);
     }
@@ -184,7 +184,7 @@ TEST(a_sample_of_the_rows_gives_the_interval) {
         CHECK_CLOSE(c->alignment, w->alignment, 1e-11);
         CHECK_CLOSE(c->alignment_ci_high - c->alignment_ci_low, w->alignment_ci_high - w->alignment_ci_low,
                     0.05);
-        kspec_compare_free(c), kspec_compare_free(w), kspec_dimension_free(d), kspec_dimension_free(v);
+        kspec_free(c), kspec_free(w), kspec_free(d), kspec_free(v);
         kspec_accumulator_close(a);
     }
     free(x), free(y), free(weights), free(inputs);
@@ -250,7 +250,7 @@ TEST(any_scale_will_do) {
         CHECK(!kspec_dimension(&x, 1, &all, &whole, &err));
         CHECK_CLOSE(mine->dimension, whole->dimension, 1e-10);
         CHECK_CLOSE(mine->ci_low, whole->ci_low, 1e-6);
-        kspec_dimension_free(mine), kspec_dimension_free(whole);
+        kspec_free(mine), kspec_free(whole);
         kspec_accumulator_close(a), kspec_accumulator_close(b);
     }
     ks_accumulator_block = 1024;
@@ -298,7 +298,7 @@ TEST(bytes_give_the_same_accumulator_and_damage_is_found) {
     unsigned char *others = packed(b, &same);
     CHECK(size == same && memcmp(bytes, others, size) == 0);
     free(bytes), free(others);
-    kspec_compare_free(r[0]), kspec_compare_free(r[1]);
+    kspec_free(r[0]), kspec_free(r[1]);
     kspec_accumulator_close(a), kspec_accumulator_close(b);
 }
 
@@ -389,7 +389,7 @@ TEST(rows_with_nan_are_left_out_and_counted) {
     const kspec_accumulator_shape *shape = kspec_accumulator_describe(a);
     CHECK(shape->rows == kept.P && shape->omitted == d.P - kept.P && shape->features == d.Q &&
           shape->stream == 2);
-    kspec_dimension_free(r[0]), kspec_dimension_free(r[1]);
+    kspec_free(r[0]), kspec_free(r[1]);
     kspec_accumulator_close(a), kspec_accumulator_close(b);
 }
 
@@ -413,7 +413,7 @@ TEST(threads_and_batches_do_not_change_a_bit) {
         CHECK(!kspec_accumulator_dimension(a, 0, &r, &err));
         if (threads == 1) first[0] = r->dimension, first[1] = r->ci_low;
         CHECK(r->dimension == first[0] && r->ci_low == first[1]);
-        kspec_dimension_free(r);
+        kspec_free(r);
         kspec_accumulator_close(a);
     }
     free(x);

@@ -1,5 +1,6 @@
 /* Allocations that fail: moments, closed forms, generators. */
 #include "help/alloc_attempts.h"
+#include "kspec/host.h"
 
 typedef struct {
     kspec_moments_opts opts;
@@ -16,7 +17,7 @@ static kspec_status moments(const void *ctx, kspec_error *err) {
         CHECK_MSG(!r, "a failure has a result");
     else
         CHECK(r->count > 0 && isfinite(r->estimates[0]->value));
-    kspec_moments_free(r);
+    kspec_free(r);
     return st;
 }
 
@@ -25,7 +26,7 @@ TEST(moments_of_every_estimator) {
     static const size_t trials[] = {1, 2, 4, 4};
     alloc_fill_entries();
     unsigned sets[33] = {0}, count = 0; /* each estimator alone, and all together */
-    for (; kspec_estimator_name(1u << count); count++) sets[count] = 1u << count;
+    for (; kspec_name(KSPEC_NAMES_ESTIMATOR, 1u << count); count++) sets[count] = 1u << count;
     sets[count] = (1u << count) - 1;
     CHECK(count >= 3);
     for (size_t k = 0; k < sizeof trials / sizeof *trials; k++)

@@ -17,7 +17,7 @@ static kspec_status read_files(const void *ctx, kspec_error *err) {
         CHECK_MSG(d == NULL, "a failure leaves a data set");
     else
         CHECK(d->rows > 0 && d->cols > 0);
-    kspec_dataset_free(d);
+    kspec_free(d);
     return st;
 }
 

@@ -13,7 +13,7 @@ static kspec_status spectrum(const void *ctx, kspec_error *err) {
         CHECK_MSG(!r, "a failure has a result");
     else
         CHECK(r->rank == 3 && r->lp->draws == 3 && r->sample_count == Q);
-    kspec_spectrum_free(r);
+    kspec_free(r);
     return st;
 }
 
@@ -26,7 +26,7 @@ static kspec_status spectrum_free(const void *ctx, kspec_error *err) {
         CHECK_MSG(!r, "a failure has a result");
     else
         CHECK(r->lp->free_mass && r->lp->draws == 3 && r->lp->number > 1);
-    kspec_spectrum_free(r);
+    kspec_free(r);
     return st;
 }
 
@@ -41,7 +41,7 @@ static kspec_status spectrum_cvpca(const void *ctx, kspec_error *err) {
         CHECK_MSG(!r, "a failure has a result");
     else
         CHECK(r->rank == Q && r->sample_count == Q && r->cvpca->splits == 1);
-    kspec_spectrum_free(r);
+    kspec_free(r);
     return st;
 }
 
@@ -55,7 +55,7 @@ static kspec_status spectrum_newton(const void *ctx, kspec_error *err) {
         CHECK_MSG(!r, "a failure has a result");
     else
         CHECK(r->rank == 2 && r->newton->complex_count == 0);
-    kspec_spectrum_free(r);
+    kspec_free(r);
     return st;
 }
 
@@ -69,7 +69,7 @@ static kspec_status spectrum_fit(const void *ctx, kspec_error *err) {
         CHECK_MSG(!r, "a failure has a result");
     else
         CHECK(r->method == KSPEC_SPECTRUM_METHOD_FIT && r->sample_count == Q && r->fit->family_count > 0);
-    kspec_spectrum_free(r);
+    kspec_free(r);
     return st;
 }
 
@@ -95,8 +95,8 @@ static kspec_status wls_theory(const void *ctx, kspec_error *err) {
     kspec_status st = kspec_wls_theory(c->N, &c->p, 1, &c->opts, &r, err);
     CHECK(st ? r == NULL : r->points[0]->error_noise > 0);
     if (!st && c->p < c->N) st = kspec_wls_bound(c->N, 7, 1, &c->p, 1, &c->opts, &b, err);
-    kspec_wls_free(r);
-    kspec_wls_bound_free(b);
+    kspec_free(r);
+    kspec_free(b);
     return st;
 }
 
@@ -106,8 +106,8 @@ static kspec_status wls_best(const void *ctx, kspec_error *err) {
     kspec_status st = kspec_wls_best_p(c->N, NULL, 0, &c->opts, &best, err);
     if (!st) st = kspec_wls_best_weight(c->N, c->p, 0, 1, &c->opts, &weight, err);
     if (!st) CHECK(best->points[0]->error > 0 && weight->points[0]->error > 0);
-    kspec_wls_free(best);
-    kspec_wls_free(weight);
+    kspec_free(best);
+    kspec_free(weight);
     return st;
 }
 
@@ -118,8 +118,8 @@ static kspec_status wls_fit(const void *ctx, kspec_error *err) {
     kspec_status st = kspec_wls_fit(c->N, c->p, entries[0], &c->opts, &fit, err);
     if (!st) st = kspec_wls_empirical(c->N, &c->p, 1, 3, &c->opts, &m, err);
     if (!st) CHECK(isfinite(fit->theta[0]) && m->points[0]->error > 0);
-    kspec_wls_fit_free(fit);
-    kspec_wls_free(m);
+    kspec_free(fit);
+    kspec_free(m);
     return st;
 }
 
@@ -129,7 +129,7 @@ static kspec_status wls_features(const void *ctx, kspec_error *err) {
     kspec_wls_features_result *r = (kspec_wls_features_result *)(uintptr_t)1;
     kspec_status st = kspec_wls_features(&psi, &y, o, &r, err);
     CHECK(st ? r == NULL : r->rank == Q && isfinite(r->theta[0]));
-    kspec_wls_features_free(r);
+    kspec_free(r);
     return st;
 }
 
@@ -138,7 +138,7 @@ static kspec_status wls_decay(const void *ctx, kspec_error *err) {
     kspec_wls_decay_result *r = (kspec_wls_decay_result *)(uintptr_t)1;
     kspec_status st = kspec_wls_decay(&X, ctx, &r, err);
     CHECK(st ? r == NULL : r->count == P);
-    kspec_wls_decay_free(r);
+    kspec_free(r);
     return st;
 }
 
@@ -180,8 +180,8 @@ static kspec_status ridge(const void *ctx, kspec_error *err) {
     if (!st) st = kspec_ridge_empirical(r, 3, lambda, 3, 2, &m, err);
     CHECK((st == KSPEC_OK) == (m != NULL));
     if (!st) CHECK(m->points[0]->test_mse > 0 && p[2]->points[0]->test_mse > 0);
-    for (int k = 0; k < 3; k++) kspec_ridge_free(p[k]);
-    kspec_ridge_empirical_free(m);
+    for (int k = 0; k < 3; k++) kspec_free(p[k]);
+    kspec_free(m);
     kspec_ridge_close(r);
     return st;
 }
@@ -203,7 +203,7 @@ static kspec_status norm(const void *ctx, kspec_error *err) {
         CHECK(r == NULL);
     else
         CHECK(r->count > 0 && isfinite(r->entries[0]->draws[0]->value));
-    kspec_norm_free(r);
+    kspec_free(r);
     return st;
 }
 
@@ -213,7 +213,7 @@ static kspec_status norm_of_gram(const void *ctx, kspec_error *err) {
     kspec_norm_result *r = (kspec_norm_result *)(uintptr_t)1;
     kspec_status st = kspec_norm(&k, ctx, &r, err);
     if (st) CHECK(r == NULL);
-    kspec_norm_free(r);
+    kspec_free(r);
     return st;
 }
 
@@ -226,7 +226,7 @@ static kspec_status gram_and_features(const void *ctx, kspec_error *err) {
 
 TEST(norm_and_features) {
     alloc_fill_entries();
-    for (unsigned m = 1; kspec_norm_method_name(m); m <<= 1)
+    for (unsigned m = 1; kspec_name(KSPEC_NAMES_NORM_METHOD, m); m <<= 1)
         for (size_t memory = 0; memory < 2; memory++) {
             kspec_norm_opts o = {.size = sizeof o,
                                  .methods = m,
@@ -236,7 +236,7 @@ TEST(norm_and_features) {
                                  .sample = 5,
                                  .memory = memory,
                                  .threads = 2};
-            until_it_succeeds(norm, &o, 1, kspec_norm_method_name(m));
+            until_it_succeeds(norm, &o, 1, kspec_name(KSPEC_NAMES_NORM_METHOD, m));
         }
     kspec_norm_opts given = {
         .size = sizeof given, .methods = KSPEC_NORM_METHOD_EIGEN | KSPEC_NORM_METHOD_NYSTROM, .gram = 1};
@@ -290,7 +290,7 @@ static kspec_status learn(const void *ctx, kspec_error *err) {
             CHECK_MSG(r == NULL, "a failure leaves a result");
         else
             CHECK(r->runs[0]->epoch_count == epochs / 2 + 1 && r->runs[0]->resumed == epochs - 2);
-        kspec_learn_free(r);
+        kspec_free(r);
     }
     kspec_learn_close(data);
     return st;

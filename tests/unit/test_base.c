@@ -68,7 +68,8 @@ TEST(messages_name_value_and_bound) {
     longer[sizeof longer - 1] = 0;
     ks_fail(&e, KSPEC_E_IO, "%s", longer);
     CHECK(strlen(e.msg) == sizeof e.msg - 1);
-    for (int s = 0; s <= KSPEC_E_CANCELLED + 1; s++) CHECK(kspec_status_name((kspec_status)s)[0] != 0);
+    for (int s = 0; s <= KSPEC_E_CANCELLED + 1; s++)
+        CHECK(kspec_name(KSPEC_NAMES_STATUS, (kspec_status)s)[0] != 0);
 }
 
 typedef struct {

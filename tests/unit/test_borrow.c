@@ -62,7 +62,7 @@ TEST(every_layout_is_read) {
             const double *first = kspec_dataset_trial(d, 0).data, *lent = cases[k].array->data;
             CHECK((first == lent) == (in_place || !cases[k].copied));
             CHECK((d->data == NULL) == (in_place && cases[k].copied));
-            kspec_dataset_free(d);
+            kspec_free(d);
         }
     kspec_borrow(NULL);
 }
@@ -76,7 +76,7 @@ TEST(several_arrays_are_trials) {
     CHECK(kspec_read(inputs, 2, OPTS(.in_place = 1), &d, &err) == KSPEC_OK);
     CHECK(d->trials == 2 && d->data == NULL);
     CHECK(kspec_dataset_trial(d, 1).data == plain + R * C);
-    kspec_dataset_free(d);
+    kspec_free(d);
     kspec_borrow(NULL);
 }
 
@@ -89,11 +89,11 @@ TEST(columns_have_names) {
     CHECK(read_one(X, OPTS(.select_cols = "blue,red", .in_place = 1), &d) == KSPEC_OK);
     CHECK(d->cols == 2 && d->data[0] == 3 && d->data[1] == 0 && !d->has_header);
     CHECK(strcmp(d->col_names[0], "blue") == 0 && strcmp(d->col_names[1], "red") == 0);
-    kspec_dataset_free(d);
+    kspec_free(d);
     REFUSES(X, OPTS(.select_cols = "grene"), KSPEC_E_ARG, "did you mean 'green'?");
     CHECK(kspec_read_labels(X, OPTS(.select_cols = "green"), &l, &err) == KSPEC_OK);
     CHECK(l->count == R && l->groups == R && l->column == 1 && l->columns == C);
-    kspec_labels_free(l);
+    kspec_free(l);
     kspec_borrow(NULL);
 }
 
@@ -108,10 +108,10 @@ TEST(values_are_missing) {
     REFUSES(X, OPTS(.in_place = 1), KSPEC_E_IO, "x: 1 missing value, the first at row 1, column 1 (from 0)");
     CHECK(read_one(X, OPTS(.in_place = 1, .nan = KSPEC_NAN_KEEP), &d) == KSPEC_OK);
     CHECK(d->missing == 1 && kspec_dataset_trial(d, 0).data == given.data);
-    kspec_dataset_free(d);
+    kspec_free(d);
     CHECK(read_one(X, OPTS(.in_place = 1, .nan = KSPEC_NAN_OMIT_ROWS), &d) == KSPEC_OK);
     CHECK(d->missing == 1 && d->rows == 2 && d->omitted_rows == 1 && d->data[0] == R * C - 1);
-    kspec_dataset_free(d);
+    kspec_free(d);
     kspec_borrow(NULL);
 }
 
@@ -133,7 +133,7 @@ static void *look(void *found) {
     kspec_dataset *d;
     kspec_error mine;
     *(int *)found = kspec_read(&input, 1, NULL, &d, &mine) == KSPEC_OK;
-    if (*(int *)found) kspec_dataset_free(d);
+    if (*(int *)found) kspec_free(d);
     return NULL;
 }
 
@@ -177,7 +177,7 @@ TEST(allocations_may_fail) {
             failing_alloc_arm(n);
             kspec_status st = kspec_read(&input, 1, o, &d, &err);
             CHECK(!st == (d != NULL));
-            kspec_dataset_free(d);
+            kspec_free(d);
             CHECK_MSG(failing_alloc_live() == 0, "%s leaks at %ld", input, n);
             if (!st) break;
             CHECK(st == KSPEC_E_NOMEM);
@@ -222,12 +222,12 @@ TEST(arrays_stay_on_a_gpu) {
             CHECK(m.data == away.data + t && m.row_stride == T && m.col_stride == R * T);
         }
     }
-    kspec_dataset_free(d);
+    kspec_free(d);
     for (size_t k = 0; k < sizeof by_host / sizeof *by_host; k++) {
         CHECK_MSG(kspec_read(inputs + 1, 1, by_host[k], &d, &err) == KSPEC_OK, "%zu: %s", k, err.msg);
         CHECK(brought == (int)k + 1 && d && d->memory == KSPEC_MEMORY_HOST);
         if (d) check_numbers(d, 0);
-        kspec_dataset_free(d);
+        kspec_free(d);
     }
     /* one here, one there: both here */
     const kspec_array mixed[] = {{Y, plain, 2, {C, R}, {R, 1}, NULL},
@@ -235,7 +235,7 @@ TEST(arrays_stay_on_a_gpu) {
     kspec_borrow(&(kspec_borrowed){mixed, 2, &there, NULL});
     CHECK(kspec_read(inputs, 2, OPTS(.on_device = 1, .in_place = 1), &d, &err) == KSPEC_OK && d->trials == 2);
     if (d) CHECK(d->memory == KSPEC_MEMORY_HOST && kspec_dataset_trial(d, 1).data == turned);
-    kspec_dataset_free(d);
+    kspec_free(d);
     refuse = 1;
     CHECK(kspec_read(inputs + 1, 1, NULL, &d, &err) == KSPEC_E_DATA && !d);
     kspec_borrow(NULL);

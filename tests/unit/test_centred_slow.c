@@ -29,7 +29,7 @@ static void note(stats *s, int nmax, const kspec_matrix *phi, size_t trials, ksp
         s->mean[n] += d / s->n;
         s->m2[n] += d * (r->estimates[n]->value - s->mean[n]);
     }
-    kspec_moments_free(r);
+    kspec_free(r);
 }
 
 static double z_score(const stats *s, int n, double truth) {
@@ -188,7 +188,7 @@ TEST(samples_of_a_finite_population) {
         kspec_moments_result *r;
         CHECK(kspec_moments(&whole, 1, &o, &r, NULL) == KSPEC_OK);
         for (int n = 0; n < NMAX; n++) truth[n] = r->estimates[n]->value;
-        kspec_moments_free(r);
+        kspec_free(r);
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             size_t row[N], col[M];
             ks_random_permutation(seed, 1, N, row);

@@ -59,7 +59,7 @@ static double value(const sample *s, int n, int no_center) {
         kspec_dimension_result *r;
         CHECK(kspec_dimension(m, s->trials, &o, &r, NULL) == KSPEC_OK);
         if (r) v = n == 0 ? r->dimension : n == 1 ? r->trace : r->second_moment;
-        kspec_dimension_free(r);
+        kspec_free(r);
         return v;
     }
     kspec_moments_opts o = {.size = sizeof o,
@@ -70,7 +70,7 @@ static double value(const sample *s, int n, int no_center) {
     kspec_moments_result *r;
     CHECK(kspec_moments(m, s->trials, &o, &r, NULL) == KSPEC_OK);
     if (r) v = r->estimates[n - 1]->value;
-    kspec_moments_free(r);
+    kspec_free(r);
     return v;
 }
 
@@ -92,7 +92,7 @@ static double square(const sample *s, int no_center) {
     kspec_dimension_result *r;
     CHECK(kspec_dimension(m, s->trials, &o, &r, NULL) == KSPEC_OK);
     double v = r->trace_squared;
-    kspec_dimension_free(r);
+    kspec_free(r);
     return v;
 }
 
@@ -219,7 +219,7 @@ static void check_differences(const sample *a, const sample *b, kspec_paired pai
         double want = student(fabs(x) / sqrt(share * V), 2 * V * V / noise, 20000);
         CHECK_MSG(fabs(d->p - want) <= 1e-6, "n = %d: p = %.12g, not %.12g", d->n, d->p, want);
     }
-    kspec_compare_free(r);
+    kspec_free(r);
 }
 
 TEST(differences_by_leaving_out) {
@@ -256,7 +256,7 @@ TEST(without_logarithms) {
             CHECK(fabs(d->p - student(fabs(d->value) / sqrt(share * V), 2 * V * V / noise, 20000)) < 1e-6);
             plain++;
         }
-        kspec_compare_free(r);
+        kspec_free(r);
     }
     CHECK(plain > 0); /* noise alone: its m(2) is 0 */
 }
@@ -284,8 +284,8 @@ TEST(ragged_trials) {
     CHECK(kspec_dimension(m, 3, &d, &own, NULL) == KSPEC_OK);
     CHECK_CLOSE(z->dimension, own->dimension, 1e-10);
     CHECK(isfinite(z->alignment) && z->alignment != x->alignment);
-    kspec_dimension_free(own);
-    kspec_compare_free(x), kspec_compare_free(y), kspec_compare_free(z);
+    kspec_free(own);
+    kspec_free(x), kspec_free(y), kspec_free(z);
     some[3] = 4;
     kspec_error err;
     CHECK_FAILS(kspec_compare(m, 3, n, 3, &ragged, &x, &err), KSPEC_E_ARG, err, "row 3 has 4 trials");

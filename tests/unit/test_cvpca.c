@@ -80,7 +80,7 @@ TEST(against_plain_loops) {
                                   "%zu x %zu: %zu: %g %g", P, Q, k, r->eigenvalues[k], want[k]);
                     if (threads == 1) memcpy(first, r->eigenvalues, n * sizeof *first);
                     CHECK(memcmp(first, r->eigenvalues, n * sizeof *first) == 0);
-                    kspec_spectrum_free(r);
+                    kspec_free(r);
                 }
             });
             if (P < 4 || P >= 20) continue;
@@ -102,7 +102,7 @@ TEST(against_plain_loops) {
                 CHECK_CLOSE(r->ci_high[k] - r->eigenvalues[k], r->eigenvalues[k] - r->ci_low[k], 1e-9);
                 CHECK(r->ci_high[k] - r->eigenvalues[k] >= 2.09 * r->std_error[k]);
             }
-            kspec_spectrum_free(r);
+            kspec_free(r);
         }
 }
 
@@ -124,14 +124,14 @@ TEST(sums_units_and_equal_trials) {
             for (size_t k = 0; k < 12; k++) sum += r->eigenvalues[k];
             CHECK(r->cvpca->splits == (trials > 2 ? 3 : 1) && r->count == 2);
             CHECK_CLOSE(sum, r->given[0], 1e-12);
-            kspec_spectrum_free(r);
+            kspec_free(r);
         }
     twice[0] = twice[1] = phi[0];
     kspec_spectrum_result *r =
         crossed(twice, 2, (kspec_moments_opts){.no_stderr = 1}, (kspec_spectrum_opts){0});
     CHECK(r->cvpca->groups == 0 && isnan(r->std_error[0]) && isnan(r->ci_high[0]));
     for (size_t k = 0; k < 12; k++) CHECK_CLOSE(r->eigenvalues[k], r->sample_eigenvalues[k], 1e-9);
-    kspec_spectrum_free(r);
+    kspec_free(r);
     r = crossed(phi, 2, (kspec_moments_opts){0}, (kspec_spectrum_opts){0});
     for (int e = -70; e <= 70; e += 35) {
         for (int t = 0; t < 2; t++) {
@@ -141,9 +141,9 @@ TEST(sums_units_and_equal_trials) {
         kspec_spectrum_result *q = crossed(far, 2, (kspec_moments_opts){0}, (kspec_spectrum_opts){0});
         for (size_t k = 0; k < 12; k++) CHECK_CLOSE(q->eigenvalues[k], ldexp(r->eigenvalues[k], 2 * e), 1e-9);
         CHECK_CLOSE(q->std_error[0], ldexp(r->std_error[0], 2 * e), 1e-9);
-        kspec_spectrum_free(q);
+        kspec_free(q);
     }
-    kspec_spectrum_free(r);
+    kspec_free(r);
 }
 
 /*
@@ -179,7 +179,7 @@ TEST(unbiased_for_noise) {
             }
             sample += r->sample_eigenvalues[0] / N;
             covered += (r->ci_low[0] <= 0 && 0 <= r->ci_high[0]) / (double)N;
-            kspec_spectrum_free(r);
+            kspec_free(r);
         }
         for (size_t k = signal ? Q : 0; k <= Q; k++) {
             double se = sqrt((square[k] - mean[k] * mean[k]) / N), want = k == Q ? truth : 0;
@@ -233,13 +233,13 @@ TEST(refusals) {
     how = (kspec_moments_opts){.sampled = KSPEC_SAMPLED_COLS};
     r = crossed(phi, 2, how, (kspec_spectrum_opts){0});
     CHECK(r->cvpca->groups == 0 && isnan(r->std_error[0]));
-    kspec_spectrum_free(r);
+    kspec_free(r);
     /* ragged trials */
     size_t counts[10] = {2, 3, 2, 3, 3, 3, 2, 2, 3, 3};
     how = (kspec_moments_opts){.row_trials = counts};
     r = crossed(phi, 3, how, (kspec_spectrum_opts){0});
     CHECK(r->cvpca->splits == 8 && r->cvpca->groups == 10 && isfinite(r->std_error[0]));
-    kspec_spectrum_free(r);
+    kspec_free(r);
 }
 
 int main(void) {

@@ -405,7 +405,7 @@ TEST(calls) {
             CHECK_CLOSE(gpu->estimates[k]->value, cpu->estimates[k]->value, 1e-9);
             CHECK_CLOSE(gpu->estimates[k]->std_error, cpu->estimates[k]->std_error, 1e-8);
         }
-        kspec_moments_free(cpu), kspec_moments_free(gpu);
+        kspec_free(cpu), kspec_free(gpu);
     }
     const uint64_t groups[50] = {1, 1};
     CHECK(moments(A, 50, 40, (kspec_moments_opts){.device = KSPEC_DEVICE_GPU, .row_groups = groups}, &gpu,

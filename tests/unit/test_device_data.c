@@ -85,7 +85,7 @@ static void one(layout l, size_t trials, double scale, kspec_moments_opts o, int
     if (a && b) same(b, a);
     if (b) CHECK(strcmp(b->device.why, "the data are there") == 0 && b->device.name[0] == 'g');
     if (copied) CHECK_MSG((*copied - before < (size_t)P * Q) == direct, "%s: %zu", what, *copied - before);
-    kspec_moments_free(a), kspec_moments_free(b);
+    kspec_free(a), kspec_free(b);
     for (size_t k = 0; k < trials; k++) {
         release((double *)there[k].data - l.first);
         free((double *)here[k].data - l.first);
@@ -154,7 +154,7 @@ static void dimension(layout l, double scale, kspec_dimension_opts o, int direct
         CHECK(b->signal == a->signal);
         if (isfinite(a->signal_z)) CHECK_CLOSE(b->signal_z, a->signal_z, 1e-8);
     }
-    kspec_dimension_free(a), kspec_dimension_free(b);
+    kspec_free(a), kspec_free(b);
     release((double *)there.data - l.first);
     free(x);
 }
@@ -189,7 +189,7 @@ TEST(what_is_wrong) {
     CHECK_MSG(kspec_moments(&there, 1, &o, &r, &err) == KSPEC_OK, "%s", err.msg); /* on the processor */
     if (r) CHECK(strcmp(r->device.name, "cpu") == 0);
     if (r) same(r, cpu);
-    kspec_moments_free(r), kspec_moments_free(cpu);
+    kspec_free(r), kspec_free(cpu);
     o.device = KSPEC_DEVICE_AUTO;
     if (copied) { /* the plain plugin's second device: AUTO and GPU are where the data are */
         kspec_matrix second = {there.data + (ptrdiff_t)((uintptr_t)1 << 53), P, Q, Q, 1};
@@ -197,7 +197,7 @@ TEST(what_is_wrong) {
             o.device = (kspec_device)device;
             CHECK_MSG(kspec_moments(&second, 1, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
             if (r) CHECK_MSG(strcmp(r->device.name, "gpu:1 Plain 1") == 0, "%s", r->device.name);
-            kspec_moments_free(r);
+            kspec_free(r);
         }
         o.device = KSPEC_DEVICE_GPU_FIRST;
         CHECK(kspec_moments(&second, 1, &o, &r, &err) == KSPEC_E_ARG);
@@ -228,7 +228,7 @@ TEST(failures) {
         setenv("PLAIN_PLUGIN", "small", 1);
         CHECK_MSG(kspec_moments(&there, 1, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
         if (r) CHECK(strcmp(r->device.name, "cpu") == 0 && r->device.unusable);
-        kspec_moments_free(r);
+        kspec_free(r);
         o.device = KSPEC_DEVICE_GPU;
         CHECK(kspec_moments(&there, 1, &o, &r, &err) == KSPEC_E_NOMEM);
         o.device = (kspec_device)(KSPEC_DEVICE_GPU_FIRST + 1);
@@ -247,7 +247,7 @@ TEST(failures) {
             if (st) CHECK_MSG(st == KSPEC_E_NOMEM && failing_alloc_live() == 0, "%ld: %d %s", k, st, err.msg);
         }
         CHECK(st == KSPEC_OK);
-        if (!st) kspec_moments_free(r);
+        if (!st) kspec_free(r);
     }
     failing_alloc_uninstall();
     release((double *)there.data);
@@ -267,7 +267,7 @@ TEST(norms) {
         CHECK_MSG(kspec_norm(&there, &o, &b, &err) == KSPEC_OK, "%s", err.msg);
         if (a && b) CHECK(a->entries[0]->value == b->entries[0]->value);
         if (a && b) CHECK(strcmp(a->device.name, b->device.name) == 0);
-        kspec_norm_free(a), kspec_norm_free(b);
+        kspec_free(a), kspec_free(b);
     }
     CHECK(kspec_norm(&here, &o, &b, &err) == KSPEC_E_ARG && kspec_norm(NULL, &o, &b, &err) == KSPEC_E_ARG);
     release((double *)there.data);
@@ -291,7 +291,7 @@ static void same_dimension(kspec_accumulator *a, kspec_accumulator *b, int which
     CHECK_CLOSE(r->naive, s->naive, 1e-10);
     CHECK_CLOSE(r->ci_low, s->ci_low, 1e-6);
     CHECK_CLOSE(r->ci_high, s->ci_high, 1e-6);
-    kspec_dimension_free(r), kspec_dimension_free(s);
+    kspec_free(r), kspec_free(s);
 }
 
 static void same_alignment(kspec_accumulator *a, kspec_accumulator *b) {
@@ -303,7 +303,7 @@ static void same_alignment(kspec_accumulator *a, kspec_accumulator *b) {
     CHECK_CLOSE(r->alignment, s->alignment, 1e-9);
     CHECK_CLOSE(r->alignment_ci_low, s->alignment_ci_low, 1e-6);
     CHECK_CLOSE(r->alignment_biased, s->alignment_biased, 1e-10);
-    kspec_compare_free(r), kspec_compare_free(s);
+    kspec_free(r), kspec_free(s);
 }
 
 static kspec_matrix part_of(const double *x, size_t from, size_t to, size_t cols, size_t width) {
@@ -472,9 +472,9 @@ static void batch(size_t rows, size_t cols, kspec_sampled sampled, int centred, 
                 r[k]->doubt_count = found[w][k]->doubt_count; /* nothing looks at entries there */
                 same_results(found[w][k], r[k]);
             }
-            kspec_dimension_free(found[w][k]);
+            kspec_free(found[w][k]);
         }
-    for (size_t k = 0; k < COUNT; k++) kspec_dimension_free(r[k]);
+    for (size_t k = 0; k < COUNT; k++) kspec_free(r[k]);
     release(there);
     free(x);
 }

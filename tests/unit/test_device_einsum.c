@@ -60,9 +60,9 @@ TEST(expressions) {
             unsetenv("KSPEC_GPU_MEMORY");
             if (gpu) same(q, cpu, gpu);
             CHECK(!gpu || (strstr(gpu->device.why, "in the host's memory") != NULL) == small);
-            kspec_unbiased_free(gpu);
+            kspec_free(gpu);
         }
-        kspec_unbiased_free(cpu);
+        kspec_free(cpu);
     }
     free(x), free(y);
 }

@@ -131,7 +131,7 @@ TEST(norms) {
             CHECK_CLOSE(r->entries[2]->value, r->entries[0]->value, 1e-9);
             CHECK(kspec_norm(&X, &o, &again, &err) == KSPEC_OK);
             CHECK(again->entries[2]->value == r->entries[2]->value);
-            kspec_norm_free(r), kspec_norm_free(again);
+            kspec_free(r), kspec_free(again);
             o.methods = KSPEC_NORM_METHOD_EIGEN;
             CHECK(kspec_norm(&X, &o, &r, &err) == KSPEC_E_ARG && strstr(err.msg, "no method of these"));
             free(x);
@@ -177,7 +177,7 @@ TEST(calls_with_features) {
         CHECK(strncmp(gpu->device.name, "gpu:0 ", 6) == 0 && strcmp(cpu->device.name, "cpu") == 0);
         same_entries(gpu, cpu, 1e-11);
         same_entries(again, gpu, 0);
-        kspec_norm_free(cpu), kspec_norm_free(gpu), kspec_norm_free(again);
+        kspec_free(cpu), kspec_free(gpu), kspec_free(again);
     }
     free(x);
 }

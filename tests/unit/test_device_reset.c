@@ -52,7 +52,7 @@ static kspec_status moments(unsigned estimators, int no_stderr, kspec_device dev
     if (st) return st;
     *value = r->estimates[r->count - 1]->value;
     *used = r->device;
-    kspec_moments_free(r);
+    kspec_free(r);
     return KSPEC_OK;
 }
 
@@ -66,7 +66,7 @@ static kspec_status norm(trap *t, double *value, kspec_error *err) {
     kspec_status st = kspec_norm(&rows, &o, &r, err);
     if (st) return st;
     *value = r->entries[0]->value;
-    kspec_norm_free(r);
+    kspec_free(r);
     return KSPEC_OK;
 }
 

@@ -148,7 +148,7 @@ static void compare_calls(size_t n, size_t nt, size_t m) {
         CHECK(strcmp(there->device.why, "asked for") == 0 && !there->device.unusable);
         same_points(there, here, n, 1e-8);
         same_points(again, there, n, 0);
-        kspec_ridge_free(here), kspec_ridge_free(there), kspec_ridge_free(again);
+        kspec_free(here), kspec_free(there), kspec_free(again);
     }
     kspec_ridge_close(cpu), kspec_ridge_close(gpu);
     free_problem(&q);
@@ -182,7 +182,7 @@ TEST(searches) {
     same_points(lambda[1], lambda[0], q.n, 1e-8);
     same_points(features[1], features[0], q.n, 1e-8);
     for (int k = 0; k < 2; k++) {
-        kspec_ridge_free(lambda[k]), kspec_ridge_free(features[k]);
+        kspec_free(lambda[k]), kspec_free(features[k]);
         kspec_ridge_close(r[k]);
     }
     free_problem(&q);
@@ -264,13 +264,13 @@ TEST(retreat) {
     CHECK_MSG(strstr(out[0]->device.why, "out of memory"), "%s", out[0]->device.why);
     CHECK(!out[1]->device.unusable && strcmp(out[1]->device.why, "asked for") == 0);
     same_points(out[0], out[1], q.n, 0);
-    kspec_ridge_free(out[0]), kspec_ridge_free(out[1]);
+    kspec_free(out[0]), kspec_free(out[1]);
     CHECK(kspec_ridge_predict(r[2], &(size_t){90}, 1, lambda, 1, &out[0], &err) == KSPEC_E_NOMEM && !out[0]);
     CHECK_MSG(strncmp(err.msg, "gpu:0 Plain 0: the targets: out of memory", 41) == 0, "%s", err.msg);
     /* a little work stays on the processor without a word */
     CHECK(kspec_ridge_predict(r[0], &(size_t){90}, 1, lambda, 1, &out[0], &err) == KSPEC_OK);
     CHECK(!out[0]->device.unusable && strstr(out[0]->device.why, "small"));
-    kspec_ridge_free(out[0]);
+    kspec_free(out[0]);
     for (int k = 0; k < 3; k++) kspec_ridge_close(r[k]);
     setenv("PLAIN_PLUGIN", "broken", 1);
     o.device = KSPEC_DEVICE_GPU;

@@ -148,10 +148,10 @@ TEST(dimensions) {
                 CHECK_MSG(kspec_dimension(phi, n, &o, &gpu, &err) == KSPEC_OK, "%s", err.msg);
                 CHECK((strstr(gpu->device.why, "in the host's memory") != NULL) == small);
                 same_dimension(cpu, gpu);
-                kspec_dimension_free(gpu);
+                kspec_free(gpu);
                 unsetenv("KSPEC_GPU_MEMORY");
             }
-            kspec_dimension_free(cpu);
+            kspec_free(cpu);
             free(x);
         }
 }
@@ -172,7 +172,7 @@ TEST(refusals) {
     CHECK_FAILS(kspec_dimension(phi, 1, &o, &r, &err), KSPEC_E_ARG, err, "with missing entries on a GPU");
     o.device = KSPEC_DEVICE_AUTO;
     CHECK(kspec_dimension(phi, 1, &o, &r, &err) == KSPEC_OK && strcmp(r->device.name, "cpu") == 0);
-    kspec_dimension_free(r);
+    kspec_free(r);
     free(x);
 }
 
@@ -202,10 +202,10 @@ TEST(comparisons) {
             CHECK_CLOSE(gpu->dimension, cpu->dimension, 1e-9);
             for (size_t k = 0; k < cpu->count; k++)
                 CHECK_CLOSE(gpu->differences[k]->std_error, cpu->differences[k]->std_error, 1e-7);
-            kspec_compare_free(gpu);
+            kspec_free(gpu);
             unsetenv("KSPEC_GPU_MEMORY");
         }
-        kspec_compare_free(cpu);
+        kspec_free(cpu);
         free(x), free(y);
     }
 }
@@ -240,8 +240,8 @@ TEST(spectra) {
             o.device = KSPEC_DEVICE_GPU;
             CHECK_MSG(kspec_spectrum(phi, n, &o, &gpu, &err) == KSPEC_OK, "%s", err.msg);
             same_spectrum(cpu, gpu, k == 1);
-            kspec_spectrum_free(gpu);
-            kspec_spectrum_free(cpu);
+            kspec_free(gpu);
+            kspec_free(cpu);
             free(x);
         }
 }

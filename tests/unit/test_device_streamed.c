@@ -336,9 +336,9 @@ TEST(calls) {
                           gpu->device.why);
             CHECK(strncmp(gpu->device.name, "gpu:0 ", 6) == 0);
             same(gpu, cpu);
-            kspec_moments_free(gpu);
+            kspec_free(gpu);
         }
-        kspec_moments_free(cpu);
+        kspec_free(cpu);
     }
     kspec_moments_opts o = plain;
     o.device = KSPEC_DEVICE_GPU;

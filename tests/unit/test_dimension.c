@@ -67,7 +67,7 @@ static double dimension_of(const sample *s, int no_center) {
     kspec_error err;
     CHECK_MSG(kspec_dimension(m, (size_t)s->trials, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
     double d = r ? r->dimension : NAN;
-    kspec_dimension_free(r);
+    kspec_free(r);
     return d;
 }
 
@@ -112,7 +112,7 @@ TEST(dimension_is_its_definition) {
         interval_ends(logs, s.P, s.Q, (const double[2]){1, 1}, log(r->dimension), 0.5, ends);
         CHECK_CLOSE(r->ci_low, fmax(1, r->dimension * exp(ends[0])), 1e-8);
         CHECK_CLOSE(r->ci_high, fmax(1, r->dimension * exp(ends[1])), 1e-8);
-        kspec_dimension_free(r);
+        kspec_free(r);
     }
 }
 
@@ -135,11 +135,8 @@ TEST(the_curve_of_the_naive_dimension_climbs) {
     static double phi[P * Q];
     kspec_generate_opts g_opts = {
         .size = sizeof g_opts, .process = KSPEC_PROCESS_LINEAR, .dim = DIM, .seed = 3};
-    kspec_generator *g;
     kspec_error err;
-    CHECK(kspec_generate_open(P, Q, &g_opts, &g, &err) == KSPEC_OK);
-    CHECK(kspec_generate_rows(g, 0, 0, P, phi, &err) == KSPEC_OK);
-    kspec_generate_close(g);
+    CHECK(kspec_generate(P, Q, &g_opts, phi, &err) == KSPEC_OK);
     kspec_matrix m = {phi, P, Q, Q, 1};
     for (int threads = 1; threads <= 3; threads++) {
         kspec_dimension_opts o = {.size = sizeof o, .curve = 6, .threads = threads};
@@ -161,7 +158,7 @@ TEST(the_curve_of_the_naive_dimension_climbs) {
             if (threads == 1) first[k] = *r->curve[k];
             CHECK(r->curve[k]->dimension == first[k].dimension && r->curve[k]->naive == first[k].naive);
         }
-        kspec_dimension_free(r);
+        kspec_free(r);
     }
 }
 
@@ -194,7 +191,7 @@ static double alignment_of(const sample *a, const sample *b, int no_center) {
     kspec_compare_opts o = {.size = sizeof o, .center = no_center ? KSPEC_CENTER_NONE : KSPEC_CENTER_ROWS};
     kspec_compare_result *r = compare(a, b, &o);
     double x = r ? r->alignment : NAN;
-    kspec_compare_free(r);
+    kspec_free(r);
     return x;
 }
 
@@ -230,7 +227,7 @@ TEST(alignment_is_its_definition) {
         CHECK_CLOSE(r->alignment_ci_low, fmin(r->alignment, centre - 1.959963984540054 * se), 1e-7);
         CHECK_CLOSE(r->alignment_ci_high, fmax(r->alignment, centre + 1.959963984540054 * se), 1e-7);
         CHECK(r->alignment_biased > 0 && r->alignment_biased <= 1);
-        kspec_compare_free(r);
+        kspec_free(r);
     }
 }
 
@@ -252,7 +249,7 @@ TEST(the_usual_alignment) {
         dot[0] += K[0][e] * K[1][e], dot[1] += K[0][e] * K[0][e], dot[2] += K[1][e] * K[1][e];
     kspec_compare_result *r = compare(&a, &b, NULL);
     CHECK_CLOSE(r->alignment_biased, dot[0] / sqrt(dot[1] * dot[2]), 1e-12);
-    kspec_compare_free(r);
+    kspec_free(r);
 }
 
 /* The same matrix twice: no difference, and none that could be. Unpaired, the errors add up. */
@@ -275,11 +272,11 @@ TEST(differences) {
             CHECK(kspec_dimension(m, 1, NULL, &y, NULL) == KSPEC_OK);
             /* exp of the logarithms' jackknife, which is not quite the delta method */
             CHECK_CLOSE(d->differences[0]->std_error, hypot(x->std_error, y->std_error), 0.3);
-            kspec_dimension_free(x);
-            kspec_dimension_free(y);
+            kspec_free(x);
+            kspec_free(y);
         }
-        kspec_compare_free(r);
-        kspec_compare_free(d);
+        kspec_free(r);
+        kspec_free(d);
     }
 }
 

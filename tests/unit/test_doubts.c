@@ -45,7 +45,7 @@ static void read_all(const char *const *paths, size_t count) {
     const kspec_read_opts o = {.size = sizeof o, .nan = KSPEC_NAN_KEEP};
     kspec_dataset *d;
     if (done(kspec_read(paths, count, &o, &d, &err))) add(d->doubts, d->doubt_count);
-    kspec_dataset_free(d);
+    kspec_free(d);
 }
 
 static void a_file(kspec_doubt_code code, int doubtful) {
@@ -97,20 +97,20 @@ static void draw(sample_of *s, uint64_t weights, double noise, double scale, dou
 static void dimension(const kspec_matrix *m, size_t trials, const kspec_dimension_opts *o) {
     kspec_dimension_result *r;
     if (done(kspec_dimension(m, trials, o, &r, &err))) add(r->doubts, r->doubt_count);
-    kspec_dimension_free(r);
+    kspec_free(r);
 }
 
 static void moments(const kspec_matrix *m, size_t trials, unsigned estimator, int nmax) {
     const kspec_moments_opts o = {.size = sizeof o, .nmax = nmax, .estimators = estimator};
     kspec_moments_result *r;
     if (done(kspec_moments(m, trials, &o, &r, &err))) add(r->doubts, r->doubt_count);
-    kspec_moments_free(r);
+    kspec_free(r);
 }
 
 static void compare(const kspec_matrix *a, const kspec_matrix *b, size_t trials) {
     kspec_compare_result *r;
     if (done(kspec_compare(a, trials, b, trials, NULL, &r, &err))) add(r->doubts, r->doubt_count);
-    kspec_compare_free(r);
+    kspec_free(r);
 }
 
 /* Ten rows of a sample are too few; and noise alone has by chance whatever an estimate can have */
@@ -152,7 +152,7 @@ static void one_matrix(kspec_doubt_code code, int doubtful) {
             .size = sizeof centred, .nmax = 2, .center = KSPEC_CENTER_ROWS, .row_groups = groups};
         kspec_moments_result *r;
         if (done(kspec_moments(s.trials, 2, &centred, &r, &err))) add(r->doubts, r->doubt_count);
-        kspec_moments_free(r);
+        kspec_free(r);
         return;
     }
     for (size_t k = 0; doubtful && code == KSPEC_DOUBT_NO_VARIATION && k < P * Q; k++)
@@ -224,19 +224,19 @@ static void dominated(kspec_doubt_code code, int doubtful) {
     for (size_t i = 0; i < P && doubtful; i++) s.at[0][i * Q + 5] *= 12;
     if (done(kspec_moments(s.trials, 1, &two, &r, &err)))
         names(r->doubts, r->doubt_count, "column 5 (from 0) makes ");
-    kspec_moments_free(r);
+    kspec_free(r);
     if (done(kspec_dimension(s.trials, 1, NULL, &d, &err)))
         names(d->doubts, d->doubt_count, "column 5 (from 0) makes ");
-    kspec_dimension_free(d);
+    kspec_free(d);
     if (done(kspec_dimension(s.trials, 1, &turned, &d, &err)))
         names(d->doubts, d->doubt_count, "column 5 (from 0) makes ");
-    kspec_dimension_free(d);
+    kspec_free(d);
     draw(&s, 1, 0.1, 1, 0);
     for (size_t j = 0; j < 2 * Q && doubtful; j++) s.at[0][6 * Q + j] *= 12;
     grouped.center = KSPEC_CENTER_ROWS, grouped.row_groups = groups;
     if (done(kspec_dimension(s.trials, 1, &grouped, &d, &err)))
         names(d->doubts, d->doubt_count, "row group 3 (from 0) makes ");
-    kspec_dimension_free(d);
+    kspec_free(d);
 }
 
 static void shared_columns(kspec_doubt_code code, int doubtful) {
@@ -265,7 +265,7 @@ static void spectrum(kspec_doubt_code code, int doubtful) {
     }
     if (done(kspec_spectrum(s.trials, code == KSPEC_DOUBT_FIT_DISAGREES ? 1 : 2, &o, &r, &err)))
         add(r->doubts, r->doubt_count);
-    kspec_spectrum_free(r);
+    kspec_free(r);
 }
 
 /* Noise of each trial that is shared along its rows, in one matrix or another; columns of unequal gains */
@@ -284,7 +284,7 @@ static void unfit_noise(kspec_doubt_code code, int doubtful) {
             *at *= exp((shared ? 0.7 : 1) * column[k % Q]);
         }
         if (done(kspec_spectrum(s.trials, shared ? 2 : 1, NULL, &r, &err))) add(r->doubts, r->doubt_count);
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
 }
 
@@ -296,7 +296,7 @@ static void crossed(kspec_doubt_code code, int doubtful) {
     draw(&s, 1, doubtful && code == KSPEC_DOUBT_NOTHING_SHARED ? 1e9 : 0.1, 1, 0);
     if (doubtful && code == KSPEC_DOUBT_NO_INTERVALS) s.trials[0].rows = s.trials[1].rows = 3;
     if (done(kspec_spectrum(s.trials, 2, &o, &r, &err))) add(r->doubts, r->doubt_count);
-    kspec_spectrum_free(r);
+    kspec_free(r);
 }
 
 static const struct {
@@ -322,7 +322,7 @@ static void from_moments(kspec_doubt_code code, int doubtful) {
         if (done(kspec_spectrum_from_moments((const double[]){4, doubtful ? 7 : 10}, NULL, NULL, 2, &o, &r,
                                              &err)))
             add(r->doubts, r->doubt_count);
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
     for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
         if (given[k].code != code) continue;
@@ -331,7 +331,7 @@ static void from_moments(kspec_doubt_code code, int doubtful) {
         if (done(kspec_spectrum_from_moments(doubtful ? given[k].m : sound, e[0] > 0 ? e : NULL, NULL,
                                              doubtful ? 2 : 3, &o, &r, &err)))
             add(r->doubts, r->doubt_count);
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
 }
 
@@ -366,7 +366,7 @@ static void norm(kspec_doubt_code code, int doubtful) {
     const kspec_matrix m = {x, N, COLS, COLS, 1};
     kspec_norm_result *r;
     if (done(kspec_norm(&m, &o, &r, &err))) add(r->doubts, r->doubt_count);
-    kspec_norm_free(r);
+    kspec_free(r);
     ks_debiased_features = 4096;
 }
 
@@ -386,7 +386,7 @@ static void gpu(kspec_doubt_code code, int doubtful) {
     const kspec_matrix m = {x, N, COLS, COLS, 1};
     kspec_norm_result *r;
     if (done(kspec_norm(&m, &o, &r, &err))) add(r->doubts, r->doubt_count);
-    kspec_norm_free(r);
+    kspec_free(r);
     unsetenv("PLAIN_PLUGIN");
     unsetenv("KSPEC_THREADS");
     free(x);
@@ -415,13 +415,13 @@ static void ridge(kspec_doubt_code code, int doubtful) {
     if (code == KSPEC_DOUBT_NO_BETTER) {
         kspec_ridge_recommend_result *found = NULL;
         if (done(kspec_ridge_recommend(r, 0, &found, &err))) add(found->doubts, found->doubt_count);
-        kspec_ridge_recommend_free(found);
+        kspec_free(found);
     } else if (done(code == KSPEC_DOUBT_SEARCH_END
                         ? kspec_ridge_best_lambda(r, 30, doubtful ? 10 : 1e-8, 100, &out, &err)
                         : kspec_ridge_predict(r, &(size_t){20}, 1, &lambda, 1, &out, &err))) {
         add(out->doubts, out->doubt_count);
     }
-    kspec_ridge_free(out);
+    kspec_free(out);
     kspec_ridge_close(r);
     free_problem(&q);
 }
@@ -443,7 +443,7 @@ static void curve(kspec_doubt_code code, int doubtful) {
     o.at_count = doubtful && code == KSPEC_DOUBT_EXTRAPOLATED ? 2 : 1;
     kspec_wls_smooth_result *r = NULL;
     if (done(kspec_wls_smooth((size_t)n, x, y, &o, &r, &err))) add(r->doubts, r->doubt_count);
-    kspec_wls_smooth_free(r);
+    kspec_free(r);
 }
 
 /* ---- expressions ---- */
@@ -458,7 +458,7 @@ static void expression(kspec_doubt_code code, int doubtful) {
     kspec_unbiased_result *r = NULL;
     if (done(kspec_unbiased("X[i,a] X[i,a] - X[i,a] X[j,a]", &X, 1, NULL, &r, &err)))
         add(r->doubts, r->doubt_count);
-    kspec_unbiased_free(r);
+    kspec_free(r);
 }
 
 /* ---- the table ---- */
@@ -543,8 +543,8 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
 TEST(every_doubt_is_raised_by_what_it_is_about_alone) {
     const int count = (int)(sizeof rows / sizeof *rows);
     make_folder();
-    for (int code = 0; kspec_doubt_name((kspec_doubt_code)code); code++) {
-        const char *name = kspec_doubt_name((kspec_doubt_code)code);
+    for (int code = 0; kspec_name(KSPEC_NAMES_DOUBT, (kspec_doubt_code)code); code++) {
+        const char *name = kspec_name(KSPEC_NAMES_DOUBT, (kspec_doubt_code)code);
         CHECK_MSG(code < count && rows[code], "%s has no row", name);
         if (code >= count || !rows[code]) continue;
         for (int doubtful = 0; doubtful < 2; doubtful++) {
@@ -571,7 +571,7 @@ TEST(a_flat_spectrum_without_error_bars_is_not_doubted) {
         memset(seen, 0, sizeof seen);
         add(r->doubts, r->doubt_count);
         CHECK(!seen[KSPEC_DOUBT_MOMENT_BELOW_BOUND]);
-        kspec_moments_free(r);
+        kspec_free(r);
     }
     CHECK(below > 0);
 }

@@ -89,7 +89,7 @@ static double ask(const question *q, int with_loo, kspec_unbiased_result **keep)
     if (keep)
         *keep = r;
     else
-        kspec_unbiased_free(r);
+        kspec_free(r);
     return value;
 }
 
@@ -131,7 +131,7 @@ static int compare(question q) {
         }
         CHECK(left_out == (label ? a->groups : a->size));
     }
-    kspec_unbiased_free(r);
+    kspec_free(r);
     return 1;
 }
 
@@ -312,7 +312,7 @@ TEST(slices_do_what_needs_more_than_products) {
         kspec_unbiased_result *r = NULL;
         CHECK(!kspec_unbiased(ein_text(&wide[k], 0, text, sizeof text), of, 2, &o, &r, NULL));
         CHECK_MSG(r && strstr(r->plan, "of slices"), "%s", r ? r->plan : text);
-        kspec_unbiased_free(r);
+        kspec_free(r);
     }
     CHECK_MSG(done == 15, "%d", done);
 }
@@ -347,7 +347,7 @@ static double value_of(const char *text, const kspec_matrix *x, const kspec_matr
     CHECK_MSG(kspec_unbiased(text, of, 2, &o, &r, &err) == KSPEC_OK, "%s: %s", text, err.msg);
     const double value = r ? r->value : NAN;
     if (se) *se = r ? r->std_error : NAN;
-    kspec_unbiased_free(r);
+    kspec_free(r);
     return value;
 }
 
@@ -378,7 +378,7 @@ TEST(moments_dimension_and_compare_are_expressions) {
         kspec_compare_opts none = co;
         none.no_shared = 1;
         CHECK(!kspec_compare(&X, 1, &Y, 1, &none, &without, &err) && isnan(without->shared_dimension));
-        kspec_compare_free(without);
+        kspec_free(without);
         CHECK(!kspec_moments(&X, 1, &mo, &m, &err) && !kspec_dimension(&X, 1, &d_o, &d, &err));
         CHECK(!kspec_compare(&X, 1, &Y, 1, &co, &c, &err));
         for (int n = 1; n <= 4 && m; n++) {
@@ -396,9 +396,9 @@ TEST(moments_dimension_and_compare_are_expressions) {
         CHECK(d && fabs(square - d->trace_squared) <= 1e-10 * square);
         CHECK_MSG(c && fabs(cross / sqrt(m2 * other) - c->alignment) <= 1e-9, "%.17g, %.17g",
                   cross / sqrt(m2 * other), c ? c->alignment : NAN);
-        kspec_moments_free(m);
-        kspec_dimension_free(d);
-        kspec_compare_free(c);
+        kspec_free(m);
+        kspec_free(d);
+        kspec_free(c);
     }
 }
 
@@ -429,11 +429,11 @@ TEST(expressions_of_one_call_share_their_plan) {
             for (size_t i = 0; i < P; i++)
                 CHECK(fabs(both[k]->axes[0]->without[i] - r->axes[0]->without[i]) <= 1e-9 * unit);
             alone += r->products;
-            kspec_unbiased_free(r);
+            kspec_free(r);
         }
         CHECK_MSG(3 * both[0]->products <= 2 * alone && both[0]->products == both[1]->products,
                   "%zu products, alone %zu", both[0]->products, alone);
-        kspec_unbiased_free(both[0]), kspec_unbiased_free(both[1]);
+        kspec_free(both[0]), kspec_free(both[1]);
     }
     kspec_unbiased_result *r = NULL;
     kspec_error err;
@@ -457,7 +457,7 @@ TEST(the_graphs_of_exact_are_those_of_the_expression) {
         CHECK(!kspec_unbiased(cycle[n - 1], &of, 1, &o, &r, NULL));
         CHECK_MSG(r && r->graphs == ks_graphs((ks_exact_form){0}, n, g), "order %d: %zu graphs", n,
                   r ? r->graphs : 0);
-        kspec_unbiased_free(r);
+        kspec_free(r);
     }
 }
 
@@ -501,10 +501,10 @@ TEST(groups_of_moments_dimension_and_compare_are_expressions) {
         const double alignment = u[2]->value / sqrt(u[0]->value * u[3]->value);
         CHECK_MSG(fabs(alignment - c->alignment) <= 1e-9, "%.17g %.17g", alignment, c->alignment);
         if (!centred) CHECK(fabs(u[0]->std_error - m->estimates[1]->std_error) <= 1e-9 * u[0]->std_error);
-        for (int k = 0; k < 4; k++) kspec_unbiased_free(u[k]);
-        kspec_moments_free(m);
-        kspec_dimension_free(d);
-        kspec_compare_free(c);
+        for (int k = 0; k < 4; k++) kspec_free(u[k]);
+        kspec_free(m);
+        kspec_free(d);
+        kspec_free(c);
     }
 }
 
@@ -530,7 +530,7 @@ TEST(offsets_change_nothing_with_groups) {
             kspec_error err;
             CHECK_MSG(!kspec_unbiased(text[k], &(kspec_operand){"X", &X, 1}, 1, &o, &r, &err), "%s", err.msg);
             if (r) value[s] = r->value;
-            kspec_unbiased_free(r);
+            kspec_free(r);
         }
         CHECK_MSG(fabs(value[1] - value[0]) <= 1e-10 * fabs(value[0]), "%s: %.17g, shifted %.17g", text[k],
                   value[0], value[1]);

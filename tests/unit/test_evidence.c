@@ -77,7 +77,7 @@ TEST(z_is_its_definition) {
                      error =
                          sqrt((trials == 1 ? 4 : 2) * second(R, C, x[0], x[1], 0) / (pairs * C * (C - 1)));
         CHECK_CLOSE(r->signal_z, m / (error + 2 * noise / sqrt(pairs)), 1e-9);
-        kspec_dimension_free(r);
+        kspec_free(r);
     }
 }
 
@@ -140,7 +140,7 @@ TEST(noise_is_not_taken_for_signal) {
                                centered ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE);
                     none[centered] += r && r->signal == KSPEC_EVIDENCE_NONE;
                     clear += r && r->signal == KSPEC_EVIDENCE_CLEAR;
-                    kspec_dimension_free(r);
+                    kspec_free(r);
                 }
             }
             for (int c = 0; c < 2; c++)
@@ -172,7 +172,7 @@ TEST(signal_is_not_taken_for_noise) {
                 answer((const double *const[]){at[0], at[1]}, trials, P, Q, KSPEC_CENTER_ROWS);
             CHECK(r && r->signal > KSPEC_EVIDENCE_NONE);
             clear += r && r->signal == KSPEC_EVIDENCE_CLEAR;
-            kspec_dimension_free(r);
+            kspec_free(r);
         }
         CHECK_MSG(clear >= 0.98 * DRAWS, "%zu trials: clear in %d of %d", trials, clear, DRAWS);
     }
@@ -191,13 +191,14 @@ TEST(where_it_is_unknown) {
     const kspec_matrix phi = view(at[0], P, Q);
     CHECK(kspec_dimension(&phi, 1, &o, &r, &err) == KSPEC_OK);
     CHECK(r && r->signal == KSPEC_EVIDENCE_UNKNOWN && isnan(r->signal_z));
-    kspec_dimension_free(r);
+    kspec_free(r);
     r = answer((const double *const[]){at[0]}, 1, P, Q, KSPEC_CENTER_COLS);
     s = answer((const double *const[]){turned}, 1, Q, P, KSPEC_CENTER_ROWS);
     if (r && s) CHECK_CLOSE(r->signal_z, s->signal_z, 1e-9);
-    kspec_dimension_free(r), kspec_dimension_free(s);
-    CHECK(!kspec_evidence_name(KSPEC_EVIDENCE_UNKNOWN) && !kspec_evidence_name((kspec_evidence)9));
-    CHECK(strcmp(kspec_evidence_name(KSPEC_EVIDENCE_NONE), "none") == 0);
+    kspec_free(r), kspec_free(s);
+    CHECK(!kspec_name(KSPEC_NAMES_EVIDENCE, KSPEC_EVIDENCE_UNKNOWN) &&
+          !kspec_name(KSPEC_NAMES_EVIDENCE, (kspec_evidence)9));
+    CHECK(strcmp(kspec_name(KSPEC_NAMES_EVIDENCE, KSPEC_EVIDENCE_NONE), "none") == 0);
 }
 
 int main(void) {

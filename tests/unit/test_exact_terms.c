@@ -238,7 +238,7 @@ TEST(a_constant_in_a_column_changes_nothing) {
         CHECK_MSG(fabs(b->estimates[n]->value - m[n]) <= unit, "%g", b->estimates[n]->value - m[n]);
         CHECK(fabs(a->estimates[n]->std_error - b->estimates[n]->std_error) <= unit);
     }
-    kspec_moments_free(a), kspec_moments_free(b);
+    kspec_free(a), kspec_free(b);
     free(x), free(y);
 }
 
@@ -249,7 +249,7 @@ TEST(constant_columns_have_no_moments) {
         kspec_moments_result *r =
             moments(x, 12, 5, (kspec_moments_opts){.center = (kspec_center)center, .nmax = 2});
         for (size_t k = 0; k < r->count; k++) CHECK(r->estimates[k]->value == 0);
-        kspec_moments_free(r);
+        kspec_free(r);
     }
 }
 
@@ -276,8 +276,7 @@ TEST(populations_of_extreme_sizes) {
                       large->estimates[n]->value, m);
             CHECK_CLOSE(large->estimates[n]->std_error, infinite->estimates[n]->std_error, 1e-6);
         }
-        kspec_moments_free(infinite), kspec_moments_free(large), kspec_moments_free(whole),
-            kspec_moments_free(naive);
+        kspec_free(infinite), kspec_free(large), kspec_free(whole), kspec_free(naive);
     }
     free(x);
 }
@@ -295,7 +294,7 @@ TEST(sampled_is_a_special_case) {
         CHECK(a->count == b->count);
         for (size_t n = 0; n < a->count; n++)
             CHECK(!memcmp(a->estimates[n], b->estimates[n], offsetof(kspec_estimate, root)));
-        kspec_moments_free(a), kspec_moments_free(b);
+        kspec_free(a), kspec_free(b);
     }
     free(x);
 }
@@ -359,15 +358,15 @@ TEST(what_does_not_go_together_is_refused) {
     o.estimators = KSPEC_ESTIMATOR_NAIVE | KSPEC_ESTIMATOR_EXACT;
     kspec_moments_result *r = moments(x, 20, 20, o);
     CHECK(r->count == 10 && r->estimates[9]->estimator == KSPEC_ESTIMATOR_EXACT && r->estimates[9]->n == 4);
-    kspec_moments_free(r);
+    kspec_free(r);
     o.estimators = KSPEC_ESTIMATOR_NAIVE, o.nmax = 3;
     r = moments(x, 1, 20, o);
     CHECK(r->count == 3 && r->estimates[2]->value == 0);
-    kspec_moments_free(r);
+    kspec_free(r);
     /* no order asked for: as high as the rows allow, without error bars at the last */
     r = moments(x, 6, 20, (kspec_moments_opts){.center = KSPEC_CENTER_ROWS});
     CHECK(r->count == 3 && isnan(r->estimates[2]->std_error) && r->estimates[1]->std_error > 0);
-    kspec_moments_free(r);
+    kspec_free(r);
     free(x);
 }
 

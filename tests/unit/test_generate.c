@@ -1,5 +1,6 @@
 #include "simd/simd.h"
 #include "kspec.h"
+#include "kspec/host.h"
 #include "linalg/covariance.h"
 #include "test.h"
 

@@ -24,12 +24,8 @@ static void random_pair(void) {
 }
 
 static void draw(size_t P, size_t Q, const kspec_generate_opts *o, double *x) {
-    kspec_generator *g;
     kspec_error e;
-    size_t trials = o->trials ? o->trials : 1;
-    CHECK_MSG(kspec_generate_open(P, Q, o, &g, &e) == KSPEC_OK, "%s", e.msg);
-    for (size_t t = 0; t < trials; t++) CHECK(kspec_generate_rows(g, t, 0, P, x + t * P * Q, &e) == KSPEC_OK);
-    kspec_generate_close(g);
+    CHECK_MSG(kspec_generate(P, Q, o, x, &e) == KSPEC_OK, "%s", e.msg);
 }
 
 /* Estimates of one matrix from its first `trials` trials */
@@ -46,7 +42,7 @@ static void estimate(size_t P, size_t Q, const double *x, size_t trials, unsigne
         m[n] = r->estimates[n]->value;
         if (error) error[n] = r->estimates[n]->std_error;
     }
-    kspec_moments_free(r);
+    kspec_free(r);
 }
 
 /* z-scores of the mean over seeds against the truth; the mean of m(2) is returned */

@@ -85,7 +85,7 @@ TEST(against_every_tuple) {
                 CHECK_CLOSE(find(r, KSPEC_ESTIMATOR_EXACT, n)->std_error, jackknife(g, G, H, n, 0), 1e-9);
             }
             CHECK(find(r, KSPEC_ESTIMATOR_EXACT, 3) == NULL);
-            kspec_moments_free(r);
+            kspec_free(r);
             /* on the transpose path's cycles are others, those of the transposed matrix */
             double turned[2][P * Q];
             for (size_t i = 0; i < P * Q; i++)
@@ -99,7 +99,7 @@ TEST(against_every_tuple) {
                 if (n < 3)
                     CHECK_CLOSE(find(r, KSPEC_ESTIMATOR_PATH, n)->std_error, jackknife(t, H, G, n, 1), 1e-9);
             }
-            kspec_moments_free(r);
+            kspec_free(r);
         }
 }
 
@@ -119,7 +119,7 @@ TEST(centred) {
         second_order s = {{x[0], x[trials - 1], P, Q, row_of, col_of, SIZE_MAX, SIZE_MAX}, 0, weight};
         CHECK_CLOSE(r->estimates[0]->value, first_by_definition(&s, 1), 1e-12);
         CHECK_CLOSE(r->estimates[1]->value, second_by_definition(&s, 1), 1e-10);
-        kspec_moments_free(r);
+        kspec_free(r);
     }
 }
 
@@ -141,17 +141,17 @@ TEST(golden_values) {
         kspec_moments_result *r;
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
         for (size_t n = 0; n < 3; n++) CHECK_CLOSE(r->estimates[n]->value, g->path[n], 1e-8);
-        kspec_moments_free(r);
+        kspec_free(r);
         o.nmax = 4, o.col_groups = NULL;
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
         for (size_t n = 0; n < 4; n++) CHECK_CLOSE(r->estimates[n]->value, g->row_path[n], 1e-8);
-        kspec_moments_free(r);
+        kspec_free(r);
         o.nmax = 2, o.estimators = KSPEC_ESTIMATOR_EXACT;
         for (int center = 0; center < 2; center++) {
             o.center = center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE;
             CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
             CHECK_CLOSE(r->estimates[1]->value, center ? g->centred : g->exact, 1e-8);
-            kspec_moments_free(r);
+            kspec_free(r);
         }
     }
 }
@@ -174,7 +174,7 @@ TEST(labels_are_names) {
         o.row_groups = other_rows, o.col_groups = other_cols, o.threads = 3;
         CHECK(kspec_moments(&phi, 1, &o, &b, NULL) == KSPEC_OK);
         CHECK(same_bits(a, b));
-        kspec_moments_free(a), kspec_moments_free(b);
+        kspec_free(a), kspec_free(b);
     }
     /* groups of one are no groups */
     o = (kspec_moments_opts){.size = sizeof o, .nmax = 6, .permutations = 3};
@@ -183,7 +183,7 @@ TEST(labels_are_names) {
     o.row_groups = o.col_groups = alone;
     CHECK(kspec_moments(&phi, 1, &o, &b, NULL) == KSPEC_OK);
     CHECK(same_bits(a, b) && b->groups == 0);
-    kspec_moments_free(a), kspec_moments_free(b);
+    kspec_free(a), kspec_free(b);
 }
 
 /* ---- without bias ---- */
@@ -234,18 +234,18 @@ TEST(repeated_rows_without_bias) {
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
         for (int n = 2; n <= 3; n++) note(&path[n - 1], find(r, KSPEC_ESTIMATOR_PATH, n)->value);
         note(&exact, find(r, KSPEC_ESTIMATOR_EXACT, 2)->value);
-        kspec_moments_free(r);
+        kspec_free(r);
         o.row_groups = o.col_groups = NULL;
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
         note(&plain, find(r, KSPEC_ESTIMATOR_EXACT, 2)->value);
-        kspec_moments_free(r);
+        kspec_free(r);
         for (size_t k = 0; k < ROWS * COLS; k++) x[k] += 5; /* takes no part where centred */
         o = (kspec_moments_opts){.size = sizeof o, .no_stderr = 1, .threads = 1, .center = KSPEC_CENTER_ROWS};
         o.nmax = 2, o.row_groups = rows, o.col_groups = cols;
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
         note(&first, r->estimates[0]->value);
         note(&centred, r->estimates[1]->value);
-        kspec_moments_free(r);
+        kspec_free(r);
     }
     CHECK_MSG(fabs(z_of(&path[1], 3)) < 4, "path, n = 2: z = %g", z_of(&path[1], 3));
     CHECK_MSG(fabs(z_of(&path[2], 3)) < 4, "path, n = 3: z = %g", z_of(&path[2], 3));
@@ -282,15 +282,15 @@ TEST(autoregressive_rows) {
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
         note(&told[0], find(r, KSPEC_ESTIMATOR_EXACT, 2)->value);
         note(&told[1], find(r, KSPEC_ESTIMATOR_PATH, 3)->value);
-        kspec_moments_free(r);
+        kspec_free(r);
         o.nmax = 2, o.center = KSPEC_CENTER_ROWS;
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
         note(&told[2], r->estimates[1]->value);
-        kspec_moments_free(r);
+        kspec_free(r);
         o.row_groups = NULL, o.center = KSPEC_CENTER_NONE;
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
         note(&untold, r->estimates[1]->value);
-        kspec_moments_free(r);
+        kspec_free(r);
     }
     printf("    z: exact %.1f, path %.1f, centred %.1f; without groups %.1f\n", z_of(&told[0], 2),
            z_of(&told[1], 2), z_of(&told[2], 2), z_of(&untold, 2));

@@ -44,7 +44,7 @@ TEST(coverage_of_repeated_rows) {
             CHECK(kspec_dimension(phi, 2, &o, &r, NULL) == KSPEC_OK);
             covered[told] += r->ci_low <= truth && truth <= r->ci_high;
             logs[told] += log(r->dimension / truth) / SEEDS;
-            kspec_dimension_free(r);
+            kspec_free(r);
         }
     }
     printf("    covered %.1f%% with groups, %.1f%% without; mean log(estimate/truth) %.3f, %.3f\n",

@@ -93,7 +93,7 @@ TEST(against_every_cycle) {
                     double want = jackknife(A, B, P, Q, n, order);
                     CHECK(isnan(want) ? isnan(got->std_error) : fabs(got->std_error / want - 1) < 1e-7);
                 }
-            kspec_moments_free(r);
+            kspec_free(r);
         }
 }
 
@@ -111,7 +111,7 @@ TEST(golden_values) {
         kspec_moments_result *r;
         CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
         for (size_t n = 0; n < 4; n++) CHECK_CLOSE(r->estimates[n]->value, g->missing[n], 1e-8);
-        kspec_moments_free(r);
+        kspec_free(r);
     }
 }
 
@@ -134,7 +134,7 @@ TEST(halves_are_means_of_what_is_seen) {
     CHECK_CLOSE(seen, round(seen), 1e-12);
     for (size_t k = 0; k < P * Q; k++) sum += full[k] * full[k], squares = fmax(squares, full[k] * full[k]);
     CHECK(fabs(r->estimates[0]->value * seen - sum) < squares * (P * Q - seen) + 1e-9 && seen < P * Q);
-    kspec_moments_free(r);
+    kspec_free(r);
 }
 
 TEST(nothing_missing) {
@@ -150,7 +150,7 @@ TEST(nothing_missing) {
     CHECK(a->count == b->count && a->estimates[0]->cycles == 1);
     for (size_t k = 0; k < a->count; k++)
         CHECK(memcmp(a->estimates[k], b->estimates[k], sizeof **a->estimates) == 0);
-    kspec_moments_free(a), kspec_moments_free(b);
+    kspec_free(a), kspec_free(b);
     for (size_t k = 0; k < P * Q; k++) x[k] += (double)(k / Q) * (double)(k % Q) / 20; /* a dimension */
     kspec_dimension_opts d = {.size = sizeof d};
     kspec_dimension_result *c, *e;
@@ -158,7 +158,7 @@ TEST(nothing_missing) {
     d.pairwise = 1;
     CHECK(kspec_dimension(&phi, 1, &d, &e, NULL) == KSPEC_OK);
     CHECK(c->dimension == e->dimension && c->ci_low == e->ci_low && e->cycles == 1 && e->ci_low > 0);
-    kspec_dimension_free(c), kspec_dimension_free(e);
+    kspec_free(c), kspec_free(e);
 }
 
 /* ---- without bias ---- */
@@ -190,22 +190,22 @@ TEST(thirty_per_cent_without_bias) {
         CHECK(kspec_moments(phi, 1, &o, &r, NULL) == KSPEC_OK);
         for (int n = 1; n <= 3; n++) note(&exact[n - 1], find(r, KSPEC_ESTIMATOR_EXACT, n)->value);
         note(&path, find(r, KSPEC_ESTIMATOR_PATH, 3)->value);
-        kspec_moments_free(r);
+        kspec_free(r);
         o.estimators = 0, o.nmax = 2;
         CHECK(kspec_moments(phi, 2, &o, &r, NULL) == KSPEC_OK);
         note(&two, r->estimates[0]->value);
-        kspec_moments_free(r);
+        kspec_free(r);
         for (size_t k = 0; k < P * Q; k++) x[0][k] += 4;
         kspec_dimension_opts d = {.size = sizeof d, .threads = 1, .pairwise = 1};
         kspec_dimension_result *s;
         CHECK(kspec_dimension(phi, 1, &d, &s, NULL) == KSPEC_OK);
         note(&first, s->trace), note(&centred, s->second_moment), note(&square, s->trace_squared);
-        kspec_dimension_free(s);
+        kspec_free(s);
         for (size_t k = 0; k < P * Q; k++) x[0][k] = isnan(x[0][k]) ? 0 : x[0][k] - 4;
         o.pairwise = 0;
         CHECK(kspec_moments(phi, 1, &o, &r, NULL) == KSPEC_OK);
         note(&zeros, r->estimates[1]->value);
-        kspec_moments_free(r);
+        kspec_free(r);
     }
     const double z[] = {
         z_of(&exact[0], 3.25), z_of(&exact[1], 3), z_of(&exact[2], 3), z_of(&path, 3),
@@ -234,14 +234,14 @@ TEST(empty_rows) {
     CHECK(kspec_moments(&phi, 1, &o, &a, NULL) == KSPEC_OK);
     CHECK(kspec_moments(&less, 1, &o, &b, NULL) == KSPEC_OK);
     for (size_t k = 0; k < a->count; k++) CHECK_CLOSE(a->estimates[k]->value, b->estimates[k]->value, 1e-10);
-    kspec_moments_free(a), kspec_moments_free(b);
+    kspec_free(a), kspec_free(b);
     kspec_error e;
     for (size_t k = 0; k < P * Q; k++) x[k] = k / Q == 2 || k % Q == 1 ? 1 : NAN; /* a row and a column */
     CHECK_FAILS(kspec_moments(&phi, 1, &o, &a, &e), KSPEC_E_DATA, e, "leave no cycle of order 2");
     CHECK(a == NULL);
     o.nmax = 1;
     CHECK(kspec_moments(&phi, 1, &o, &a, &e) == KSPEC_OK && a->estimates[0]->value == 1);
-    kspec_moments_free(a);
+    kspec_free(a);
     kspec_dimension_opts d = {.size = sizeof d, .pairwise = 1};
     kspec_dimension_result *s;
     CHECK_FAILS(kspec_dimension(&phi, 1, &d, &s, &e), KSPEC_E_DATA, e, "leave no pair of columns");
@@ -301,7 +301,7 @@ TEST(the_share_of_the_means) {
         kspec_error e;
         CHECK_MSG(kspec_moments(phi, trials, &o, &r, &e) == KSPEC_OK, "%s", e.msg);
         CHECK_CLOSE(r->mean_share, share_of_means(x[0], x[trials - 1], P, Q), 1e-12);
-        kspec_moments_free(r);
+        kspec_free(r);
     }
 }
 

@@ -29,7 +29,7 @@ static void reads(const char *path, const char *column, const char *rows, const 
         if (*p > most) most = *p;
     CHECK_MSG(strcmp(got, want) == 0 && l->groups == (size_t)(most - '0' + 1), "%s: %s, not %s", path, got,
               want);
-    kspec_labels_free(l);
+    kspec_free(l);
 }
 
 static void refuses(const char *path, const char *column, kspec_status status, const char *text) {
@@ -65,7 +65,7 @@ TEST(columns) {
     const kspec_read_opts o = {.size = sizeof o, .select_cols = "y"};
     CHECK(kspec_read_labels(put("t.csv", table), &o, &l, NULL) == KSPEC_OK && l->column == 2 &&
           l->columns == 3);
-    kspec_labels_free(l);
+    kspec_free(l);
 }
 
 TEST(arrays) {

@@ -234,7 +234,7 @@ static double ratio_without(const double *phi, size_t P, size_t Q, size_t i, ksp
     CHECK(kspec_moments(&m, 1, &o, &r, NULL) == KSPEC_OK);
     for (size_t j = 0; j < r->count; j++)
         if (r->estimates[j]->n == n) found = r->estimates[j]->value;
-    kspec_moments_free(r);
+    kspec_free(r);
     free(x);
     return found;
 }
@@ -285,9 +285,10 @@ TEST(errors_of_the_ratio) {
         else
             CHECK_MSG(fabs(error / sqrt(variance) - 1) < 0.1 && error < 0.6 * e->std_error,
                       "%s, n = %d: %g, by leaving out %g; at a fixed scale %g",
-                      kspec_estimator_name(e->estimator), e->n, error, sqrt(variance), e->std_error);
+                      kspec_name(KSPEC_NAMES_ESTIMATOR, e->estimator), e->n, error, sqrt(variance),
+                      e->std_error);
     }
-    kspec_learn_free(r);
+    kspec_free(r);
     kspec_learn_close(data);
 }
 
@@ -347,10 +348,10 @@ TEST(moments_of_the_activations) {
                       fabs(x->std_error - m->estimates[k]->std_error) < 1e-11);
                 if (x->n == 1) CHECK_CLOSE(x->value, 1, 1e-12);
             }
-            kspec_moments_free(m);
+            kspec_free(m);
         }
     }
-    kspec_learn_free(r);
+    kspec_free(r);
     kspec_learn_close(data);
 }
 
@@ -371,7 +372,7 @@ TEST(it_learns) {
         /* four neurons have no subsample of ten */
         CHECK(k ? first->subsample->count == first->moments->count : first->subsample == NULL);
     }
-    kspec_learn_free(r);
+    kspec_free(r);
     kspec_learn_close(data);
 }
 
@@ -387,9 +388,9 @@ TEST(defaults) {
     const kspec_learn_run *run = r->runs[0];
     CHECK(r->count == 1 && run->epoch_count == 1 && run->epochs[0]->epoch == 0 && run->fma_rate == 0);
     CHECK(r->nmax == 4 && run->epochs[0]->moments->count == 8 && run->epochs[0]->subsample == NULL);
-    kspec_learn_free(r);
-    kspec_learn_free(zeroed);
-    kspec_learn_free(NULL);
+    kspec_free(r);
+    kspec_free(zeroed);
+    kspec_free(NULL);
     kspec_learn_close(data);
 }
 

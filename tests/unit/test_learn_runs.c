@@ -43,13 +43,13 @@ TEST(any_number_of_threads) {
     for (o.threads = 2; o.threads <= 3; o.threads++) {
         kspec_learn_result *more = learn(data, &o);
         CHECK(same_results(one, more));
-        kspec_learn_free(more);
+        kspec_free(more);
     }
     o.seed++; /* and the comparison can fail */
     kspec_learn_result *other = learn(data, &o);
     CHECK(!same_results(one, other));
-    kspec_learn_free(other);
-    kspec_learn_free(one);
+    kspec_free(other);
+    kspec_free(one);
     kspec_learn_close(data);
 }
 
@@ -67,9 +67,9 @@ TEST(a_run_by_itself) {
     o.store = NULL;
     kspec_learn_result *one = learn_some(data, &widths[1], 1, &o);
     CHECK(same_runs(one->runs[0], all->runs[3]) && same_runs(kept->runs[0], all->runs[3]));
-    kspec_learn_free(one);
-    kspec_learn_free(kept);
-    kspec_learn_free(all);
+    kspec_free(one);
+    kspec_free(kept);
+    kspec_free(all);
     memory_free(&m);
     kspec_learn_close(data);
 }
@@ -111,8 +111,8 @@ TEST(interrupted_and_resumed) {
         for (size_t k = 0; r && k < r->count; k++)
             most = r->runs[k]->resumed > most ? r->runs[k]->resumed : most;
         CHECK(most > 0);
-        kspec_learn_free(r);
-        kspec_learn_free(whole);
+        kspec_free(r);
+        kspec_free(whole);
         memory_free(&m);
     }
     kspec_learn_close(data);
@@ -132,12 +132,12 @@ TEST(progress_of_the_resumed) {
     kspec_learn_opts o = options(8, 1);
     double least = 1;
     o.seeds = 1, o.nmax = 2, o.subsample = 0, o.store = &store;
-    kspec_learn_free(learn_some(data, widths, 1, &o));
+    kspec_free(learn_some(data, widths, 1, &o));
     o.epochs = 10, o.progress = (kspec_progress){lowest, &least};
     kspec_learn_result *r = learn_some(data, widths, 1, &o);
     CHECK(r->runs[0]->resumed == 8);
     CHECK_MSG(least >= 9.0 / 11 && least < 1, "%g", least);
-    kspec_learn_free(r);
+    kspec_free(r);
     memory_free(&m);
     kspec_learn_close(data);
 }
@@ -156,8 +156,8 @@ TEST(longer_and_shorter) {
         kspec_learn_result *kept = learn(data, &o);
         CHECK_MSG(same_results(fresh, kept), "%zu epochs", lengths[k]);
         CHECK(k < 2 || (m.saves == saves && kept->runs[0]->resumed == 8 && kept->runs[0]->fma_rate == 0));
-        kspec_learn_free(fresh);
-        kspec_learn_free(kept);
+        kspec_free(fresh);
+        kspec_free(kept);
     }
     kspec_learn_opts o = options(7, 2);
     o.store = &store;
@@ -190,7 +190,7 @@ TEST(checkpoints_of_another_run) {
     const size_t width = 8;
     kspec_learn_opts o = options(2, 1), p;
     o.seeds = 1, o.store = &store;
-    kspec_learn_free(learn_some(data, &width, 1, &o));
+    kspec_free(learn_some(data, &width, 1, &o));
     kspec_learn_scaling s = {0.2, 1, 1, 1};
     o.epochs = 4;
     p = o, p.scaling = &s, refused(data, width, &p, &m, "its learning rate is 0.1, not 0.2");
@@ -231,7 +231,7 @@ TEST(damaged_checkpoints) {
     const size_t width = 2;
     kspec_learn_opts o = options(2, 1);
     o.seeds = 1, o.nmax = 1, o.subsample = 0, o.store = &store;
-    kspec_learn_free(learn_some(data, &width, 1, &o));
+    kspec_free(learn_some(data, &width, 1, &o));
     size_t size = m.size[0];
     for (size_t k = 1; k < size; k += k < 300 ? 1 : 97) {
         m.size[0] = k;
@@ -245,7 +245,7 @@ TEST(damaged_checkpoints) {
     }
     kspec_learn_result *r = learn_some(data, &width, 1, &o); /* whole again */
     CHECK(r->runs[0]->resumed == 2);
-    kspec_learn_free(r);
+    kspec_free(r);
     memory_free(&m);
     kspec_learn_close(data);
 }
@@ -262,7 +262,7 @@ TEST(forged_checkpoints) {
     kspec_learn_opts o = options(6, 1);
     kspec_learn_result *r;
     o.seeds = 1, o.nmax = 1, o.subsample = 2, o.store = &store;
-    kspec_learn_free(learn_some(data, &width, 1, &o));
+    kspec_free(learn_some(data, &width, 1, &o));
     size_t words = m.size[0] / 8, weights = 3 * 8 * (16 + 16) / 2, epoch = 0;
     uint64_t *kept = malloc(m.size[0]);
     memcpy(kept, m.bytes[0], m.size[0]);
@@ -297,7 +297,7 @@ TEST(forged_checkpoints) {
             kspec_status st = kspec_learn(data, &width, 1, &o, &r, NULL);
             CHECK_MSG(st == KSPEC_OK || st == KSPEC_E_IO, "word %zu: %d", k, (int)st);
             if (!st) CHECK(r->runs[0]->epoch_count <= 4 && r->runs[0]->epochs[0]->epoch == 0);
-            kspec_learn_free(r);
+            kspec_free(r);
             memcpy(w, kept, m.size[0]);
         }
     free(kept);
@@ -476,7 +476,7 @@ TEST(one_of_everything) {
         const kspec_learn_epoch *first = r->runs[0]->epochs[0];
         CHECK(first->accuracy == 1 && first->moments->count == 2);
         CHECK_CLOSE(first->moments->estimates[0]->value, 1, 1e-14);
-        kspec_learn_free(r);
+        kspec_free(r);
     }
     CHECK(active > 0 && active < 4);
     kspec_learn_close(data);

@@ -162,7 +162,7 @@ TEST(unit_lengths) {
         o.scaling = rows ? KSPEC_SCALING_UNIT_ROWS : KSPEC_SCALING_UNIT_COLS;
         CHECK(kspec_norm(&given, &o, &r, NULL) == KSPEC_OK);
         CHECK_CLOSE(r->entries[0]->value, s->entries[0]->value, 1e-12);
-        kspec_norm_free(r), kspec_norm_free(s), free(x);
+        kspec_free(r), kspec_free(s), free(x);
     }
 }
 
@@ -192,7 +192,7 @@ TEST(features_for_an_error) {
         CHECK(r->expected_error <= o.error && r->expected_error > 0.9 * o.error);
         CHECK_MSG(sqrt(square) < 1.6 * o.error && sqrt(square) > o.error / 1.6,
                   "kernel %d: %g with %zu features, not %g", kernel, sqrt(square), rff->features, o.error);
-        kspec_norm_free(r);
+        kspec_free(r);
     }
     free(x);
 }
@@ -216,7 +216,7 @@ TEST(bound_of_the_power_method) {
             CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK && r->entries[0]->has_bound);
             exceeded += fabs(r->entries[0]->value - 1) > r->entries[0]->bound;
             bound = r->entries[0]->bound;
-            kspec_norm_free(r);
+            kspec_free(r);
         }
         CHECK_MSG(exceeded <= 34, "T = %d: %d of %d exceed %g", T, exceeded, STARTS, bound);
     }

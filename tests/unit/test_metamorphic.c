@@ -113,7 +113,7 @@ TEST(in_another_order) {
                     t.x[e][i] *= ((i % Q + Q - 3) * 26 % Q) % 3 ? 1 : -1; /* 26 = 1/10 mod 37 */
             kspec_moments_result *a = estimates(&s, how, trials), *b = estimates(&t, how, trials);
             agree(how, "in another order", a, b, NULL, 1);
-            kspec_moments_free(a), kspec_moments_free(b);
+            kspec_free(a), kspec_free(b);
         }
 }
 
@@ -134,7 +134,7 @@ TEST(in_other_units) {
                               b->estimates[n]->rounding == ldexp(a->estimates[n]->rounding, by),
                           "%s, 2^%d: m(%zu)", how->name, e, n + 1);
             }
-            kspec_moments_free(a), kspec_moments_free(b);
+            kspec_free(a), kspec_free(b);
         }
 }
 
@@ -154,7 +154,7 @@ TEST(shifted) {
                 CHECK_MSG(fabs(b->estimates[n]->value - a->estimates[n]->value) <
                               1e-10 * a->estimates[n]->rounding / (16 * 0x1p-52),
                           "%s: m(%zu)", how->name, n + 1);
-            kspec_moments_free(a), kspec_moments_free(b);
+            kspec_free(a), kspec_free(b);
         }
 }
 
@@ -190,7 +190,7 @@ TEST(a_column_that_cannot_contribute) {
             if (how->cols_in_groups) factor[1] = pairs_of(s.cols, Q) / pairs_of(t.cols, MORE);
             kspec_moments_result *a = estimates(&s, how, trials), *b = estimates(&t, how, trials);
             agree(how, "one more column", a, b, factor, 0);
-            kspec_moments_free(a), kspec_moments_free(b);
+            kspec_free(a), kspec_free(b);
         }
 }
 

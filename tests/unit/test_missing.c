@@ -25,11 +25,11 @@ TEST(missing_values_are_named) {
     CHECK(read_one(path("m.csv"), OPTS(.nan = KSPEC_NAN_OMIT_COLS), &d) == KSPEC_OK && d->omitted_cols == 1 &&
           d->omitted_rows == 0);
     CHECK(strcmp(d->col_names[0], "a") == 0 && strcmp(d->col_names[1], "c") == 0);
-    kspec_dataset_free(d);
+    kspec_free(d);
     CHECK(read_one(path("m.csv"), OPTS(.nan = KSPEC_NAN_OMIT_ROWS), &d) == KSPEC_OK && d->omitted_cols == 0 &&
           d->omitted_rows == 2);
     CHECK(strcmp(d->col_names[1], "b") == 0);
-    kspec_dataset_free(d);
+    kspec_free(d);
     put_text("all.csv", "1,NA\nNA,2\n");
     REFUSES(path("all.csv"), OPTS(.nan = KSPEC_NAN_OMIT_ROWS), KSPEC_E_IO,
             "every row misses a value, omit-rows leaves none");
@@ -65,17 +65,17 @@ TEST(ragged_trials) {
     CHECK_MSG(read_one(path("r"), ragged, &d) == KSPEC_OK, "%s", err.msg);
     check_data(__LINE__, d, 3, 2, 2, (const double[]){1, 2, 5, 6, 7, 8, 9, 10, 11, 12, NAN, NAN});
     CHECK(d->row_trials && d->row_trials[0] == 3 && d->row_trials[1] == 2 && !d->omitted_rows);
-    kspec_dataset_free(d);
+    kspec_free(d);
     CHECK(read_one(path("r"),
                    OPTS(.axes = "trials,rows,cols", .nan = KSPEC_NAN_RAGGED_TRIALS, .select_rows = "1,0"),
                    &d) == KSPEC_OK);
     check_data(__LINE__, d, 3, 2, 2, (const double[]){5, 6, 1, 2, 9, 10, 7, 8, NAN, NAN, 11, 12});
     CHECK(d->row_trials[0] == 2 && d->row_trials[1] == 3);
-    kspec_dataset_free(d);
+    kspec_free(d);
 
     CHECK(read_one(put_counting("full", 3, 2, 3, 2), OPTS(.nan = KSPEC_NAN_RAGGED_TRIALS), &d) == KSPEC_OK);
     CHECK(d->trials == 2 && d->row_trials[0] == 2 && d->row_trials[2] == 2 && d->data[11] == 11);
-    kspec_dataset_free(d);
+    kspec_free(d);
     REFUSES(put_counting("single", 2, 2, 3, 0), OPTS(.nan = KSPEC_NAN_RAGGED_TRIALS), KSPEC_E_IO,
             "single has 1 trial; ragged-trials needs several");
     double y[16];
@@ -236,7 +236,7 @@ TEST(random_arrays_read_as_the_slow_reader_reads_them) {
             if (d->row_trials) CHECK(memcmp(d->row_trials, row_trials, m[1] * sizeof *row_trials) == 0);
         }
         *(st ? &refused : &read) += 1;
-        kspec_dataset_free(d);
+        kspec_free(d);
     }
     CHECK_MSG(read > 500 && refused > 100, "%d read, %d refused", read, refused);
 }

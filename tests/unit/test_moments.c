@@ -57,7 +57,7 @@ TEST(against_brute_force) {
                         CHECK_CLOSE(value(r, KSPEC_ESTIMATOR_KV_COL, n),
                                     brute_mean(At, Bt, Q, P, n, BRUTE_INCREASING, BRUTE_ANY), 1e-11);
                     }
-                    kspec_moments_free(r);
+                    kspec_free(r);
                 }
 }
 
@@ -74,7 +74,7 @@ TEST(naive_any_order) {
         for (int i = 0; i < 4; i++) want += pow(d[i] * d[i] / 16, n);
         CHECK_CLOSE(value(r, KSPEC_ESTIMATOR_NAIVE, n), want, 1e-12);
     }
-    kspec_moments_free(r);
+    kspec_free(r);
 }
 
 TEST(same_bits_at_any_thread_count_and_any_stride) {
@@ -96,9 +96,9 @@ TEST(same_bits_at_any_thread_count_and_any_stride) {
             continue;
         }
         CHECK(same_bits(first, r));
-        kspec_moments_free(r);
+        kspec_free(r);
     }
-    kspec_moments_free(first);
+    kspec_free(first);
 }
 
 /* Phi times c multiplies m(n) by c^2n, exactly for powers of two, however large or small */
@@ -120,7 +120,7 @@ TEST(scaling) {
             CHECK_CLOSE(b->estimates[k]->root, ldexp(a->estimates[k]->root, 2 * e), 1e-12);
         }
         CHECK_CLOSE(b->participation_ratio, a->participation_ratio, 1e-12);
-        kspec_moments_free(b);
+        kspec_free(b);
     }
     kspec_error err;
     for (size_t k = 0; k < P * Q; k++) y[k] = x[k] * 1e100; /* m(6) would be about 1e1200 */
@@ -128,7 +128,7 @@ TEST(scaling) {
     /* near 1e-41 m(4) is below 1e-308: its root is as good as any, its error bar is unknown and not 0 */
     for (size_t k = 0; k < P * Q; k++) y[k] = ldexp(x[k], -136);
     o.estimators = KSPEC_ESTIMATOR_NAIVE, o.bound = 1;
-    kspec_moments_free(a);
+    kspec_free(a);
     CHECK(kspec_moments(&phi, 1, &o, &a, NULL) == KSPEC_OK);
     CHECK(kspec_moments(&scaled, 1, &o, &b, NULL) == KSPEC_OK);
     for (size_t k = 0; k < a->count; k++) {
@@ -138,8 +138,8 @@ TEST(scaling) {
         CHECK((e->n < 4) == isfinite(e->ci_low) && (e->n < 4) == isfinite(e->ci_high));
         CHECK_CLOSE(e->value, ldexp(a->estimates[k]->value, -272 * e->n), 1e-12);
     }
-    kspec_moments_free(b);
-    kspec_moments_free(a);
+    kspec_free(b);
+    kspec_free(a);
     o.estimators = CLASSIC, o.bound = 0;
     CHECK(kspec_moments(&phi, 1, &o, &a, NULL) == KSPEC_OK);
     for (size_t k = 0; k < P * Q; k++) y[k] = x[k] * 5e-324; /* denormal: every moment is 0 */
@@ -150,8 +150,8 @@ TEST(scaling) {
     CHECK(kspec_moments(&scaled, 1, &o, &b, &err) == KSPEC_OK);
     CHECK_CLOSE(b->estimates[0]->value, 1, 1e-14);
     CHECK_CLOSE(b->estimates[2]->value, a->estimates[2]->value / pow(a->estimates[0]->value, 3), 1e-12);
-    kspec_moments_free(b);
-    kspec_moments_free(a);
+    kspec_free(b);
+    kspec_free(a);
 }
 
 /* ---- leave one out ---- */
@@ -259,7 +259,7 @@ TEST(ragged_trials_use_what_is_there) {
     CHECK(kspec_moments(phi, T, &o, &ragged, &e) == KSPEC_OK);
     for (size_t k = 0; k < one->count; k++)
         CHECK_CLOSE(ragged->estimates[k]->value, one->estimates[k]->value, 1e-10);
-    kspec_moments_free(ragged);
+    kspec_free(ragged);
     /* rows that all have all trials are not ragged: two trials are then the pair (1,2), without a split */
     double y[2][P * Q];
     size_t both[P] = {2, 2, 2, 2, 2, 2};
@@ -272,8 +272,8 @@ TEST(ragged_trials_use_what_is_there) {
     o.row_trials = both;
     CHECK(kspec_moments(two, 2, &o, &b, &e) == KSPEC_OK);
     CHECK(same_bits(a, b));
-    kspec_moments_free(a);
-    kspec_moments_free(b);
+    kspec_free(a);
+    kspec_free(b);
     o.row_trials = have;
     have[3] = 1;
     CHECK_FAILS(kspec_moments(phi, T, &o, &ragged, &e), KSPEC_E_ARG, e, "row 3 has 1 trial");
@@ -282,7 +282,7 @@ TEST(ragged_trials_use_what_is_there) {
     o.row_trials = NULL;
     CHECK_FAILS(kspec_moments(phi, T, &o, &ragged, &e), KSPEC_E_DATA, e,
                 "trial 2: row 0, column 0 (from 0) is NaN");
-    kspec_moments_free(one);
+    kspec_free(one);
 }
 
 /*
@@ -305,7 +305,7 @@ TEST(splits_use_all_trials) {
     /* 20,000 splits, SD of one about 1.9: 5 standard errors is 0.07, a false alarm once in 10^6 */
     CHECK_MSG(fabs(r->estimates[0]->value - want) < 0.07, "%g %g", r->estimates[0]->value, want);
     CHECK(isnan(r->estimates[0]->std_error));
-    kspec_moments_free(r);
+    kspec_free(r);
 }
 
 TEST(centring_and_the_share_of_the_mean) {
@@ -327,14 +327,14 @@ TEST(centring_and_the_share_of_the_mean) {
     CHECK(kspec_moments(&without, 1, &o, &b, NULL) == KSPEC_OK);
     for (size_t k = 0; k < a->count; k++) CHECK_CLOSE(a->estimates[k]->value, b->estimates[k]->value, 1e-9);
     CHECK_CLOSE(b->mean_share, -1.0 / (P - 1), 1e-9); /* no column mean left, and unbiased */
-    kspec_moments_free(a);
+    kspec_free(a);
     CHECK(kspec_moments(&with, 1, &o, &a, NULL) == KSPEC_OK && a->mean_share > 0.99);
-    kspec_moments_free(a);
-    kspec_moments_free(b);
+    kspec_free(a);
+    kspec_free(b);
     /* as many orders as are asked for, where that is one, too */
     o = (kspec_moments_opts){.size = sizeof o, .nmax = 1, .center = KSPEC_CENTER_ROWS};
     CHECK(kspec_moments(&with, 1, &o, &a, NULL) == KSPEC_OK && a->count == 1);
-    kspec_moments_free(a);
+    kspec_free(a);
 }
 
 TEST(known_answers) {
@@ -350,11 +350,11 @@ TEST(known_answers) {
         if (r->estimates[k]->n < 5) CHECK(fabs(r->estimates[k]->std_error) < 1e-9 * r->estimates[k]->value);
     }
     CHECK_CLOSE(r->participation_ratio, 1, 1e-12);
-    kspec_moments_free(r);
+    kspec_free(r);
     CHECK(kspec_moments(&z, 1, &o, &r, NULL) == KSPEC_OK);
     for (size_t k = 0; k < r->count; k++) CHECK(r->estimates[k]->value == 0);
     CHECK(isnan(r->participation_ratio));
-    kspec_moments_free(r);
+    kspec_free(r);
 }
 
 TEST(bad_input) {
@@ -387,7 +387,7 @@ TEST(bad_input) {
     x[5] = 6;
     CHECK_FAILS(kspec_moments(phi, 2, &o, &r, &e), KSPEC_E_ARG, e, "a trial has no data (NULL)");
     CHECK(r == NULL);
-    kspec_moments_free(NULL);
+    kspec_free(NULL);
 }
 
 /* NULL options are zeroed ones, and unknown values are named */
@@ -400,8 +400,8 @@ TEST(options) {
     kspec_moments_opts o = {.size = sizeof o};
     CHECK(kspec_moments(&phi, 1, NULL, &a, &e) == KSPEC_OK && kspec_moments(&phi, 1, &o, &b, &e) == KSPEC_OK);
     CHECK(a->count == 4 && same_bits(a, b));
-    kspec_moments_free(a);
-    kspec_moments_free(b);
+    kspec_free(a);
+    kspec_free(b);
     const struct {
         kspec_moments_opts o;
         const char *message;
@@ -416,9 +416,9 @@ TEST(options) {
         CHECK(a == NULL);
     }
     for (unsigned k = KSPEC_ESTIMATOR_NAIVE; k <= KSPEC_ESTIMATOR_AUTO; k <<= 1)
-        CHECK(kspec_estimator_name(k));
-    CHECK(!kspec_estimator_name(KSPEC_ESTIMATOR_DEFAULT) && !kspec_estimator_name(3) &&
-          !kspec_estimator_name(64));
+        CHECK(kspec_name(KSPEC_NAMES_ESTIMATOR, k));
+    CHECK(!kspec_name(KSPEC_NAMES_ESTIMATOR, KSPEC_ESTIMATOR_DEFAULT) &&
+          !kspec_name(KSPEC_NAMES_ESTIMATOR, 3) && !kspec_name(KSPEC_NAMES_ESTIMATOR, 64));
 }
 
 /*
@@ -461,7 +461,7 @@ TEST(exact_is_planned_once) {
         CHECK(kspec_moments(phi, T, &o, &r, NULL) == KSPEC_OK);
         CHECK(largest > 10 * sizeof x);
         times[k] = allocated;
-        kspec_moments_free(r);
+        kspec_free(r);
     }
     CHECK(times[0] == times[1]);
     kspec_set_allocator(NULL);
@@ -495,7 +495,7 @@ TEST(correlation_from_leaving_out) {
             kspec_matrix less = view(y, rows, cols);
             CHECK(kspec_moments(&less, 1, &o, &s, NULL) == KSPEC_OK && !s->correlation);
             for (size_t e = 0; e < 2 * N; e++) loo[k][e] = s->estimates[e]->value;
-            kspec_moments_free(s);
+            kspec_free(s);
         }
         for (size_t e = N; e < 2 * N;
              e++) /* exact; what naive leaves out is its own leave-one-out, to first order */
@@ -515,7 +515,7 @@ TEST(correlation_from_leaving_out) {
             }
         for (size_t e = 0; e < 2 * N; e++)
             CHECK(r->correlation[e * 2 * N + e] == 1 && r->correlation[e] == r->correlation[e * 2 * N]);
-        kspec_moments_free(r);
+        kspec_free(r);
     }
     kspec_moments_opts o = {.size = sizeof o, .correlation = 1, .no_stderr = 1};
     kspec_moments_result *r;
@@ -526,7 +526,7 @@ TEST(correlation_from_leaving_out) {
     CHECK(kspec_moments(&phi, 1, &o, &r, NULL) == KSPEC_OK);
     CHECK(isnan(r->estimates[Q - 1]->std_error) && isnan(r->correlation[Q * Q - 1]) &&
           isfinite(r->correlation[0]));
-    kspec_moments_free(r);
+    kspec_free(r);
 }
 
 int main(void) {

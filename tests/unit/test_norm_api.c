@@ -13,7 +13,7 @@ TEST(bandwidth) {
     CHECK(r->sigma == 1 && r->gamma == 0.5 && r->count == 1);
     CHECK(r->entries[0]->method == KSPEC_NORM_METHOD_LANCZOS && r->entries[0]->draw_count == 1);
     CHECK(r->entries[0]->draws[0]->value == r->entries[0]->value);
-    kspec_norm_free(r);
+    kspec_free(r);
     for (int kernel = 0; kernel < 3; kernel++) {
         kspec_kernel_opts k = {.size = sizeof k, .kernel = (kspec_kernel)kernel, .median_sigma = 1};
         kspec_norm_opts o = {.size = sizeof o, .kernel = k.kernel, .median_sigma = 1};
@@ -24,10 +24,10 @@ TEST(bandwidth) {
         CHECK(memcmp(Z[0], Z[1], sizeof *Z) == 0 && memcmp(K[0], K[1], sizeof *K) == 0);
         o.gamma = r->gamma, o.median_sigma = 0; /* the same in other words */
         double value = r->entries[0]->value;
-        kspec_norm_free(r);
+        kspec_free(r);
         CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK);
         CHECK_CLOSE(r->entries[0]->value, value, 1e-12);
-        kspec_norm_free(r);
+        kspec_free(r);
     }
     free(x);
 }
@@ -58,7 +58,7 @@ TEST(cancellation) {
         cancelled++;
     }
     CHECK(cancelled > 5);
-    kspec_norm_free(r);
+    kspec_free(r);
     free(x);
 }
 
@@ -112,7 +112,7 @@ TEST(bad_input) {
     kspec_matrix k = view(K, 3, 3);
     CHECK(kspec_norm(&k, &gram, &r, &e) == KSPEC_OK);
     CHECK(isnan(r->sigma) && r->entries[0]->value > 1.6 && r->entries[0]->value < 1.8);
-    kspec_norm_free(r);
+    kspec_free(r);
     K[1] = 0.4;
     CHECK_FAILS(kspec_norm(&k, &gram, &r, &e), KSPEC_E_DATA, e,
                 "entries (1, 0) and (0, 1), 0.5 and 0.4, differ");
@@ -140,15 +140,15 @@ TEST(bad_input) {
         CHECK_MSG(kspec_norm(&k, &gram, &r, &e) == KSPEC_OK, "%s", e.msg);
         for (size_t c = 0; c < r->count; c++)
             CHECK_CLOSE(r->entries[c]->value, ldexp(2, exponent), exponent < -1000 ? 1e-4 : 1e-9);
-        kspec_norm_free(r);
+        kspec_free(r);
     }
     for (size_t c = 0; c < 9; c++) K[c] = 1.5e308;
     CHECK_FAILS(kspec_norm(&k, &gram, &r, &e), KSPEC_E_NUMERIC, e, "exceeds the largest double");
     x[3] = INFINITY;
     CHECK_FAILS(kspec_norm(&m, NULL, &r, &e), KSPEC_E_DATA, e, "row 1, column 1 (from 0) is infinite");
     CHECK_FAILS(kspec_norm(NULL, NULL, &r, &e), KSPEC_E_ARG, e, "the matrix is missing (NULL)");
-    kspec_norm_free(NULL);
-    CHECK(kspec_norm_method_name((kspec_norm_method)3) == NULL);
+    kspec_free(NULL);
+    CHECK(kspec_name(KSPEC_NAMES_NORM_METHOD, (kspec_norm_method)3) == NULL);
     /* zeros, and a matrix of one entry, have a norm all the same */
     double zero[4] = {0};
     kspec_matrix z = view(zero, 2, 2);
@@ -156,7 +156,7 @@ TEST(bad_input) {
     CHECK(kspec_norm(&z, &gram, &r, &e) == KSPEC_OK);
     CHECK(r->entries[0]->value == 0 && r->entries[1]->value == 0 && r->entries[2]->value == 0 &&
           !r->doubt_count);
-    kspec_norm_free(r);
+    kspec_free(r);
 }
 
 int main(void) {

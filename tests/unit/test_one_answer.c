@@ -43,7 +43,7 @@ static double by_dimension(const kspec_matrix *phi, size_t trials, kspec_center 
     CHECK(kspec_dimension(phi, trials, &o, &r, NULL) == KSPEC_OK);
     CHECK(r->center == (center ? center : KSPEC_CENTER_ROWS));
     const double value = r->dimension;
-    kspec_dimension_free(r);
+    kspec_free(r);
     return value;
 }
 
@@ -55,7 +55,7 @@ static double by_moments(const kspec_matrix *phi, size_t trials, kspec_center ce
     CHECK(kspec_moments(phi, trials, &o, &r, NULL) == KSPEC_OK);
     CHECK(r->center == (center ? center : KSPEC_CENTER_NONE));
     const double value = r->participation_ratio;
-    kspec_moments_free(r);
+    kspec_free(r);
     return value;
 }
 
@@ -65,7 +65,7 @@ static void check_compare(const kspec_matrix *phi, size_t trials, kspec_center c
     CHECK(kspec_compare(phi, trials, phi, trials, &o, &r, NULL) == KSPEC_OK);
     CHECK(r->center == (center ? center : KSPEC_CENTER_ROWS));
     CHECK(r->dimension == want && r->other_dimension == want);
-    kspec_compare_free(r);
+    kspec_free(r);
 }
 
 static double by_spectrum(const kspec_matrix *phi, size_t trials, kspec_center center,
@@ -76,7 +76,7 @@ static double by_spectrum(const kspec_matrix *phi, size_t trials, kspec_center c
     const int moments = method == KSPEC_SPECTRUM_METHOD_MOMENTS;
     CHECK(r->center == (center ? center : moments ? KSPEC_CENTER_NONE : KSPEC_CENTER_ROWS));
     const double value = r->participation_ratio;
-    kspec_spectrum_free(r);
+    kspec_free(r);
     return value;
 }
 

@@ -125,7 +125,7 @@ TEST(standard_deviations_are_left_out_too) {
         const kspec_matrix m = ks_matrix_of(part, ROWS, COLS - 1);
         CHECK(kspec_moments(&m, 1, &o, &without, NULL) == KSPEC_OK);
         for (int n = 0; n < 3; n++) cols[n][k] = without->estimates[n]->value;
-        kspec_moments_free(without);
+        kspec_free(without);
     }
     for (int k = 0; k < ROWS; k++) {
         double part[(ROWS - 1) * COLS];
@@ -137,7 +137,7 @@ TEST(standard_deviations_are_left_out_too) {
             if (standard) CHECK(ks_standardize(&again, 1, NULL, &arena, NULL) == KSPEC_OK);
             CHECK(kspec_moments(again, 1, &o, &without, NULL) == KSPEC_OK);
             for (int n = 0; n < 3; n++) (standard ? exact : rows)[n][k] = without->estimates[n]->value;
-            kspec_moments_free(without);
+            kspec_free(without);
         }
     }
     ks_left_out list[3];
@@ -152,14 +152,14 @@ TEST(standard_deviations_are_left_out_too) {
         CHECK_MSG(error[n] <= pow(0.1, 2) * square[n] + 1e-20, "m(%d): %g of %g", n + 1, sqrt(error[n]),
                   sqrt(square[n]));
     }
-    kspec_moments_free(all);
+    kspec_free(all);
 
     /* the option does all of it: m(1) of what varies is 1, and its error that of the exact jackknife */
     kspec_dimension_opts d = {.size = sizeof d, .standardize = 1, .threads = 1};
     kspec_dimension_result *r;
     CHECK(kspec_dimension(&raw, 1, &d, &r, NULL) == KSPEC_OK);
     CHECK_CLOSE(r->trace, 1, 1e-12);
-    kspec_dimension_free(r);
+    kspec_free(r);
     ks_arena_free(&arena);
 }
 
@@ -206,13 +206,13 @@ TEST(blocks_of_a_given_length) {
     kspec_dimension_result *r;
     kspec_error err;
     CHECK(kspec_dimension(&m, 1, &o, &r, &err) == KSPEC_OK && r->groups == 7 && r->block == 3);
-    kspec_dimension_free(r);
+    kspec_free(r);
     o.block = 5;
     CHECK(kspec_dimension(&m, 1, &o, &r, &err) == KSPEC_E_ARG && strstr(err.msg, "make 4 of them, 5 are"));
     CHECK(strcmp(err.option, "block") == 0);
     o.block = 1;
     CHECK(kspec_dimension(&m, 1, &o, &r, &err) == KSPEC_OK && r->groups == 0 && r->block == 1);
-    kspec_dimension_free(r);
+    kspec_free(r);
     uint64_t own[20] = {0, 1, 2};
     o.row_groups = own, o.block = 3;
     CHECK(kspec_dimension(&m, 1, &o, &r, &err) == KSPEC_E_ARG && strstr(err.msg, "cannot be combined"));

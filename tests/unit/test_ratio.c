@@ -128,7 +128,7 @@ static void check(const sample *s, kspec_sampled sampled, int center, unsigned e
     interval_ends(logs, P, Q, share, log(want), 0.5, ends);
     CHECK_CLOSE(r->participation_ratio_ci_low, fmax(1, want * exp(ends[0])), 1e-7);
     CHECK_CLOSE(r->participation_ratio_ci_high, fmax(1, want * exp(ends[1])), 1e-7);
-    kspec_moments_free(r);
+    kspec_free(r);
 }
 
 TEST(by_definition) {
@@ -190,7 +190,7 @@ TEST(the_naive_one) {
                     CHECK(kspec_moments(m, trials, &o, &r, NULL) == KSPEC_OK);
                     CHECK_CLOSE(r->participation_ratio_naive, naive_ratio(x), 1e-12);
                     CHECK(isnan(r->participation_ratio_std_error) || !no_stderr);
-                    kspec_moments_free(r);
+                    kspec_free(r);
                 }
         }
 }
@@ -217,8 +217,8 @@ TEST(as_dimension_has_it) {
         CHECK_CLOSE(a->participation_ratio_ci_low, b->ci_low, 1e-8);
         CHECK_CLOSE(a->participation_ratio_ci_high, b->ci_high, 1e-8);
         CHECK_CLOSE(a->participation_ratio_naive, b->naive, 1e-12);
-        kspec_moments_free(a);
-        kspec_dimension_free(b);
+        kspec_free(a);
+        kspec_free(b);
     }
 }
 
@@ -246,7 +246,7 @@ static double ratio_of_sample(const double *x, size_t cols, unsigned rows_in, un
     double ratio = r->participation_ratio;
     *m2 = r->estimates[1]->value;
     if (se) *se = r->participation_ratio_std_error;
-    kspec_moments_free(r);
+    kspec_free(r);
     return ratio;
 }
 
@@ -312,14 +312,14 @@ TEST(edges) {
         CHECK(isnan(r->participation_ratio_naive) == !cases[k].defined);
         CHECK(cases[k].defined || isnan(r->participation_ratio));
         CHECK((isfinite(r->participation_ratio_ci_high)) <= cases[k].errors);
-        kspec_moments_free(r);
+        kspec_free(r);
     }
     kspec_matrix m = {s.at[0], P, Q, Q, 1};
     kspec_moments_opts o = {.size = sizeof o, .no_stderr = 1, .nmax = 2};
     kspec_moments_result *r;
     CHECK(kspec_moments(&m, 1, &o, &r, NULL) == KSPEC_OK);
     CHECK(r->participation_ratio > 0 && isnan(r->participation_ratio_std_error));
-    kspec_moments_free(r);
+    kspec_free(r);
 }
 
 /*
@@ -346,7 +346,7 @@ TEST(no_interval_below_one) {
         CHECK(kspec_dimension(m, s.trials, &d, &q, NULL) == KSPEC_OK);
         reach += r->participation_ratio_ci_low == 1 && r->participation_ratio_ci_high > 1;
         CHECK(r->participation_ratio_ci_low >= 1 && q->ci_low >= 1 && q->ci_high >= q->ci_low);
-        kspec_moments_free(r), kspec_dimension_free(q);
+        kspec_free(r), kspec_free(q);
         check(&s, KSPEC_SAMPLED_BOTH, 0, 0, 1);
     }
     CHECK_MSG(reach >= 10, "%d", reach);

@@ -142,9 +142,9 @@ TEST(standard_input) {
     kspec_dataset *d;
     CHECK_MSG(from_stdin(put_text("in", "a b\n1 2\n"), NULL, &d) == KSPEC_OK, "%s", err.msg);
     CHECK(d->rows == 1 && d->cols == 2 && d->data[1] == 2 && strcmp(d->col_names[1], "b") == 0);
-    kspec_dataset_free(d);
+    kspec_free(d);
     CHECK(from_stdin(put_counting("in", 3, 2, 3, 2), NULL, &d) == KSPEC_OK && d->trials == 2);
-    kspec_dataset_free(d);
+    kspec_free(d);
     CHECK_FAILS(from_stdin(put_text("in", "1\nx\n"), NULL, &d), KSPEC_E_IO, err,
                 "standard input: line 2, column 0: 'x'");
     CHECK_FAILS(from_stdin(fixture("hdf5/single.h5"), NULL, &d), KSPEC_E_IO, err,
@@ -166,7 +166,7 @@ TEST(arguments) {
     REFUSES("x", &(kspec_read_opts){.size = 0}, KSPEC_E_ARG, "size field is 0");
     CHECK(kspec_read(&blank, 1, NULL, &d, NULL) == KSPEC_E_ARG);
     CHECK(d == NULL);
-    kspec_dataset_free(NULL);
+    kspec_free(NULL);
 }
 
 /* --------------------------------------------------------------------- axes */
@@ -192,13 +192,13 @@ TEST(axes_are_named) {
     kspec_dataset *d;
     CHECK(read_one(path("t.csv"), OPTS(.axes = "cols,rows"), &d) == KSPEC_OK && !d->col_names &&
           d->array_dims == 2);
-    kspec_dataset_free(d);
+    kspec_free(d);
     CHECK(read_one(path("three"), OPTS(.axes = "cols,rows,trials"), &d) == KSPEC_OK && d->array_dims == 3);
     kspec_matrix m = kspec_dataset_trial(d, 1);
     CHECK(m.data == d->data + 6 && m.rows == 3 && m.cols == 2 && m.row_stride == 2 && m.col_stride == 1);
-    kspec_dataset_free(d);
+    kspec_free(d);
     CHECK(read_one(path("one"), NULL, &d) == KSPEC_OK && d->array_dims == 1);
-    kspec_dataset_free(d);
+    kspec_free(d);
 
     REFUSES(path("two"), OPTS(.axes = "rows,columns"), KSPEC_E_ARG,
             "axes 'rows,columns': 'columns' must be one of trials, rows, cols");
@@ -215,9 +215,9 @@ TEST(axes_are_named) {
     CHECK(strstr(err.msg, "would mean 4 trials of 3 x 2") && strcmp(err.option, "axes") == 0 &&
           strcmp(err.setting, "cols,rows,trials") == 0);
     CHECK(read_one(path("tall"), OPTS(.axes = "trials,rows,cols"), &d) == KSPEC_OK && d->trials == 4);
-    kspec_dataset_free(d);
+    kspec_free(d);
     CHECK(read_one(put_counting("square", 3, 2, 3, 2), NULL, &d) == KSPEC_OK && d->trials == 2);
-    kspec_dataset_free(d);
+    kspec_free(d);
 }
 
 TEST(selections) {
@@ -232,7 +232,7 @@ TEST(selections) {
     CHECK(read_one(path("t.csv"), OPTS(.select_rows = "1", .select_cols = "c,0"), &d) == KSPEC_OK);
     CHECK(d->rows == 1 && d->cols == 2 && d->data[0] == 6 && d->data[1] == 4 &&
           strcmp(d->col_names[0], "c") == 0 && strcmp(d->col_names[1], "a") == 0);
-    kspec_dataset_free(d);
+    kspec_free(d);
     READS(put_text("inf", "1,inf\n-inf,2\n"), NULL, 1, 2, 2, 1, INFINITY, -INFINITY, 2); /* is a value */
 }
 
@@ -245,20 +245,20 @@ TEST(several_inputs_are_trials) {
     CHECK(kspec_read(three, 3, NULL, &d, &err) == KSPEC_OK);
     check_data(__LINE__, d, 3, 2, 2, (const double[]){1, 2, 3, 4, 0, 1, 2, 3, 5, 6, 7, 8});
     CHECK(!d->col_names && d->array_dims == 2);
-    kspec_dataset_free(d);
+    kspec_free(d);
     CHECK(kspec_read(three, 3, OPTS(.select_cols = "1"), &d, &err) == KSPEC_OK);
     check_data(__LINE__, d, 3, 2, 1, (const double[]){2, 4, 1, 3, 6, 8});
-    kspec_dataset_free(d);
+    kspec_free(d);
 
     const char *mixed[] = {put_counting("d.npy", 3, 2, 2, 2), three[0]};
     CHECK(kspec_read(mixed, 2, NULL, &d, &err) == KSPEC_OK);
     check_data(__LINE__, d, 3, 2, 2, (const double[]){0, 1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4});
-    kspec_dataset_free(d);
+    kspec_free(d);
 
     const char *lines[] = {put_counting("e", 1, 2, 0, 0), put_text("f", "7\n8\n")};
     CHECK(kspec_read(lines, 2, NULL, &d, &err) == KSPEC_OK);
     check_data(__LINE__, d, 2, 2, 1, (const double[]){0, 1, 7, 8});
-    kspec_dataset_free(d);
+    kspec_free(d);
 
     char want[600];
     const char *differ[] = {put_counting("g.npy", 2, 5, 3, 0), put_counting("h.npy", 2, 5, 4, 0)};
@@ -266,7 +266,7 @@ TEST(several_inputs_are_trials) {
     CHECK_FAILS(kspec_read(differ, 2, NULL, &d, &err), KSPEC_E_IO, err, want);
     CHECK(kspec_read(differ, 2, OPTS(.select_cols = "1-2"), &d, &err) == KSPEC_OK && d->trials == 2);
     CHECK(d->data[2] == 4 && d->data[12] == 5); /* row 1, column 1 of each */
-    kspec_dataset_free(d);
+    kspec_free(d);
     const char *later[] = {mixed[0], differ[0]};
     CHECK_FAILS(kspec_read(later, 2, NULL, &d, &err), KSPEC_E_IO, err, "trial 3 (");
 }
@@ -284,7 +284,7 @@ static void check_origin(int line, const char *input, const kspec_read_opts *opt
     const size_t *s = d->array_shape;
     CHECK_MSG(d->array_dims == dims && s[0] == a && s[1] == b && s[2] == c,
               "line %d: %d axes, %zu x %zu x %zu", line, d->array_dims, s[0], s[1], s[2]);
-    kspec_dataset_free(d);
+    kspec_free(d);
 }
 
 #define ORIGIN(...) check_origin(__LINE__, __VA_ARGS__)
@@ -324,20 +324,20 @@ TEST(what_is_laid_out_right_is_not_copied) {
     const ks_array *storage = storage_of(d);
     const char *map = storage->storage.map;
     CHECK(map && (const char *)d->data > map && (const char *)d->data < map + storage->storage.map_size);
-    kspec_dataset_free(d);
+    kspec_free(d);
     CHECK(read_one(path("x.npy"), OPTS(.nan = KSPEC_NAN_OMIT_ROWS), &d) ==
           KSPEC_OK); /* nothing to leave out */
     storage = storage_of(d);
     CHECK(storage->storage.map != NULL);
-    kspec_dataset_free(d);
+    kspec_free(d);
     CHECK(read_one(put_counting("y.npy", 3, 1, 30, 20), OPTS(.axes = "rows,trials,cols"), &d) == KSPEC_OK);
     storage = storage_of(d);
     CHECK(storage->storage.map && d->trials == 30 && d->rows == 1); /* an axis of one may stand anywhere */
-    kspec_dataset_free(d);
+    kspec_free(d);
     CHECK(read_one(path("x.npy"), OPTS(.select_rows = "1"), &d) == KSPEC_OK);
     storage = storage_of(d);
     CHECK(!storage->storage.map && d->data[0] == 20);
-    kspec_dataset_free(d);
+    kspec_free(d);
 }
 
 static int open_files(void) {
@@ -375,7 +375,7 @@ TEST(allocations_may_fail) {
             failing_alloc_arm(k);
             kspec_status st = kspec_read(cases[c].inputs, cases[c].count, cases[c].opts, &d, &e);
             if (st) CHECK(d == NULL);
-            kspec_dataset_free(d);
+            kspec_free(d);
             CHECK_MSG(failing_alloc_live() == 0, "case %zu leaks at %ld", c, k);
             if (!st) break;
             CHECK_MSG(st == KSPEC_E_NOMEM && e.msg[0], "case %zu at %ld: %s", c, k, e.msg);
@@ -395,9 +395,9 @@ TEST(wine) {
     CHECK(read_one(file, OPTS(.select_cols = "0-10", .select_rows = "0,4897"), &d) == KSPEC_OK);
     CHECK(d->trials == 1 && d->rows == 2 && d->cols == 11 && d->data[10] == 8.8 &&
           strcmp(d->col_names[10], "alcohol") == 0);
-    kspec_dataset_free(d);
+    kspec_free(d);
     CHECK(read_one(file, NULL, &d) == KSPEC_OK && d->rows == 4898 && d->cols == 12);
-    kspec_dataset_free(d);
+    kspec_free(d);
 }
 
 TEST(communities) {
@@ -410,10 +410,10 @@ TEST(communities) {
     CHECK(strstr(err.msg, "omit-cols 100 of 122 columns") != NULL);
     CHECK(read_one(file, OPTS(.select_cols = "5-126", .nan = KSPEC_NAN_OMIT_COLS), &d) == KSPEC_OK);
     CHECK(d->rows == 1994 && d->cols == 100 && d->omitted_cols == 22 && d->data[0] == 0.19);
-    kspec_dataset_free(d);
+    kspec_free(d);
     CHECK(read_one(file, OPTS(.select_cols = "5-126", .nan = KSPEC_NAN_OMIT_ROWS), &d) == KSPEC_OK);
     CHECK(d->rows == 319 && d->cols == 122 && d->omitted_rows == 1675);
-    kspec_dataset_free(d);
+    kspec_free(d);
 }
 
 TEST(v4) {
@@ -438,8 +438,8 @@ TEST(v4) {
         if (have > most) most = have;
     }
     CHECK_MSG(least == 6 && most == 10, "%zu to %zu", least, most);
-    kspec_dataset_free(d);
-    kspec_dataset_free(raw);
+    kspec_free(d);
+    kspec_free(raw);
 }
 
 int main(void) {

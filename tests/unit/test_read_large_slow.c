@@ -64,7 +64,7 @@ TEST(two_gigabytes_are_mapped) {
         CHECK(d->rows == ROWS && d->cols == COLS && d->trials == 1);
         CHECK(d->data[0] == 0 && d->data[(size_t)ROWS * COLS - 1] == 0);
     }
-    kspec_dataset_free(d);
+    kspec_free(d);
 
     /* the limit bites: the same matrix asked for the other way round has to be copied */
     if (!SANITIZED) {

@@ -21,7 +21,7 @@ static owner *make(size_t count) {
     o->items = ks_arena_list(ks_result_arena(o), count, sizeof **o->items);
     o->numbers = ks_arena_alloc(ks_result_arena(o), count, sizeof *o->numbers);
     if (o->items && o->numbers) return o;
-    ks_result_free(o);
+    kspec_free(o);
     return NULL;
 }
 
@@ -34,12 +34,12 @@ TEST(one_call_frees_all) {
         *o->items[k] = (item){k, k};
     }
     for (int k = 0; k < 5; k++) CHECK(o->items[k]->value == k && o->items[k]->number == k);
-    ks_result_free(o);
-    ks_result_free(NULL);
+    kspec_free(o);
+    kspec_free(NULL);
     CHECK(failing_alloc_live() == 0);
     o = make(0); /* an empty list is a list */
     CHECK(o && o->items);
-    ks_result_free(o);
+    kspec_free(o);
     failing_alloc_uninstall();
 }
 
@@ -53,7 +53,7 @@ TEST(memory_is_out) {
     failing_alloc_arm(4);
     owner *o = make(5);
     CHECK(o != NULL);
-    ks_result_free(o);
+    kspec_free(o);
     failing_alloc_arm(1000);
     CHECK(make(SIZE_MAX / 4) == NULL && failing_alloc_live() == 0); /* a product that overflows */
     failing_alloc_uninstall();

@@ -117,7 +117,7 @@ TEST(columns_and_strides) {
         CHECK_CLOSE(all->points[l]->train_mse, mean[l][0], 1e-14);
         CHECK_CLOSE(all->points[l]->test_mse, mean[l][1], 1e-14);
     }
-    kspec_ridge_free(all);
+    kspec_free(all);
     kspec_ridge_close(r);
     free_problem(&q);
 }
@@ -274,8 +274,8 @@ TEST(refusals_of_an_open_prediction) {
     CHECK_FAILS(kspec_ridge_best_lambda(r, 5, 0.1, 1, &p, &e), KSPEC_E_ARG, e, "needs a test set");
     kspec_ridge_close(r);
     kspec_ridge_close(NULL);
-    kspec_ridge_free(NULL);
-    kspec_ridge_empirical_free(NULL);
+    kspec_free(NULL);
+    kspec_free(NULL);
     free_problem(&q);
 }
 
@@ -298,9 +298,9 @@ TEST(cancelled) {
                   (int)st, e.msg);
         done = st == KSPEC_OK;
         CHECK(done == (best != NULL));
-        kspec_ridge_free(p);
-        kspec_ridge_free(best);
-        kspec_ridge_empirical_free(m);
+        kspec_free(p);
+        kspec_free(best);
+        kspec_free(m);
         kspec_ridge_close(r);
         CHECK(k < 5000);
         if (k > 5000) break;
@@ -354,9 +354,9 @@ TEST(grid) {
             CHECK(a->delta_cos == b->delta_cos && a->train_mse == b->train_mse && a->test_mse == b->test_mse);
             CHECK(memcmp(a->test_columns, b->test_columns, all->targets * sizeof(double)) == 0);
         }
-        kspec_ridge_free(one);
+        kspec_free(one);
     }
-    kspec_ridge_free(all);
+    kspec_free(all);
     kspec_ridge_close(r);
     free_problem(&q);
 }
@@ -387,11 +387,11 @@ TEST(best_lambda) {
         /* the least of a range that ends before it is at that end */
         CHECK(kspec_ridge_best_lambda(r, features[k], 1e-6, best.lambda / 3, &found, NULL) == KSPEC_OK);
         CHECK(found->at_high && !found->at_low && found->points[0]->lambda == best.lambda / 3);
-        kspec_ridge_free(found);
+        kspec_free(found);
         CHECK(kspec_ridge_best_lambda(r, features[k], best.lambda * 3, best.lambda * 4, &found, NULL) ==
               KSPEC_OK);
         CHECK(found->at_low && !found->at_high && found->points[0]->lambda == best.lambda * 3);
-        kspec_ridge_free(found);
+        kspec_free(found);
     }
     kspec_ridge_close(r);
     free_problem(&q);
@@ -421,7 +421,7 @@ TEST(best_features) {
             size_t N = found->points[0]->N;
             CHECK_MSG(N == at && found->at_high == (at == most[k]) && !found->at_low,
                       "up to %zu, lambda %g: %zu, not %zu", most[k], lambda[l], N, at);
-            kspec_ridge_free(found);
+            kspec_free(found);
         }
     kspec_ridge_close(r);
     free_problem(&q);

@@ -31,7 +31,7 @@ TEST(against_dense_inverse) {
             CHECK_CLOSE(f->points[0]->predicted[k], (double)want, 1e-9);
             CHECK(isnan(f->points[0]->measured[k]));
         }
-        kspec_ridge_bilinear_free(f);
+        kspec_free(f);
     }
     kspec_ridge_close(r);
     free_problem(&q);
@@ -61,7 +61,7 @@ TEST(against_draws) {
             CHECK_MSG(p->predicted[0] > 0 && off < 5 * p->spread[0] / sqrt(DRAWS) + 0.03 * p->measured[0],
                       "%zu, %d: %g, not %g (%g)", c, intercept, p->predicted[0], p->measured[0],
                       p->spread[0]);
-            kspec_ridge_bilinear_free(f), kspec_ridge_close(r);
+            kspec_free(f), kspec_ridge_close(r);
         }
     free_problem(&q);
 }

@@ -49,7 +49,7 @@ TEST(draws_are_those_of_the_measurement) {
     const kspec_doubt *d = doubt_of(out, KSPEC_DOUBT_DRAWS_DIFFER);
     CHECK(far > 0 && d && d->severity == KSPEC_SEVERITY_WARNING && strcmp(d->what, "test") == 0);
     if (d) CHECK(d->values[0] == worst && d->values[1] == DRAWS && d->values[3] == (double)far);
-    kspec_ridge_free(out);
+    kspec_free(out);
     kspec_ridge_close(r);
     free_problem(&q);
 }
@@ -63,7 +63,7 @@ TEST(the_smallest_lambda_comes_first) {
     const double all = DRAWS * (kspec_ridge_cost(r, features[2]) + pow(ROWS, 3) / 6);
     const kspec_doubt *d = doubt_of(out, KSPEC_DOUBT_UNCHECKED); /* theory alone says so */
     CHECK(out->draws == 0 && d && d->severity == KSPEC_SEVERITY_WARNING && d->values[0] == 6);
-    kspec_ridge_free(out);
+    kspec_free(out);
     kspec_ridge_close(r);
 
     out = checked(&q, L_COUNT, DRAWS, all * 1.001, &r);
@@ -71,7 +71,7 @@ TEST(the_smallest_lambda_comes_first) {
         CHECK((out->points[k]->measured != NULL) == (out->points[k]->N == features[2]));
     d = doubt_of(out, KSPEC_DOUBT_UNCHECKED);
     CHECK(d && d->severity == KSPEC_SEVERITY_WARNING && d->values[0] == 4 && d->values[1] == 2);
-    kspec_ridge_free(out);
+    kspec_free(out);
     kspec_ridge_close(r);
 
     /* a lambda that is not small is noted, not warned of */
@@ -79,7 +79,7 @@ TEST(the_smallest_lambda_comes_first) {
     d = doubt_of(out, KSPEC_DOUBT_UNCHECKED);
     CHECK(d && d->severity == KSPEC_SEVERITY_NOTE && d->values[0] == 3);
     CHECK(!doubt_of(out, KSPEC_DOUBT_DRAWS_DIFFER));
-    kspec_ridge_free(out);
+    kspec_free(out);
     kspec_ridge_close(r);
     free_problem(&q);
 }

@@ -86,8 +86,8 @@ TEST(against_regressions) {
                     CHECK_MSG(fabs(p - q) < 0.02 && q > 0.02, "%zu, m = %zu, lambda %g: %g, measured %g", a,
                               m, lambda[k], p, q);
                 }
-                kspec_ridge_free(predicted);
-                kspec_ridge_empirical_free(measured);
+                kspec_free(predicted);
+                kspec_free(measured);
                 kspec_ridge_close(r);
             }
 }

@@ -49,7 +49,7 @@ TEST(against_draws) {
             }
             CHECK_MSG(fabs(mass + d->atom - 1) < 0.02, "%zu, N = %zu: mass %g, atom %g", a, N, mass, d->atom);
             CHECK_MSG(furthest < 0.03, "%zu, N = %zu: %g", a, N, furthest);
-            kspec_ridge_density_free(d);
+            kspec_free(d);
             kspec_ridge_close(r);
         }
     free_problem(&q);

@@ -272,7 +272,7 @@ TEST(prepared_data) {
     CHECK_CLOSE(out->mean_test_mse, error, 1e-12);
     CHECK_CLOSE(out->mean_train_mse, train, 1e-12);
     CHECK(out->rows == 30 && out->test_rows == 12);
-    kspec_ridge_free(out);
+    kspec_free(out);
     kspec_ridge_close(a);
     kspec_ridge_close(b);
     free_problem(&q);
@@ -294,7 +294,7 @@ TEST(test_fraction) {
         CHECK(out->rows == 29 && out->test_rows == 12);
         if (seed == 0) first = out->points[0]->test_mse;
         CHECK((out->points[0]->test_mse == first) == (seed % 2 == 0));
-        kspec_ridge_free(out);
+        kspec_free(out);
         kspec_ridge_close(r);
     }
     static const double bad[] = {1, -0.1, 0.001, 0.999, NAN};
@@ -357,7 +357,7 @@ TEST(recommendation) {
             CHECK_CLOSE(p->train_mse, want.train_mse, 1e-7);
             kspec_ridge_close(r);
         }
-        kspec_ridge_recommend_free(a);
+        kspec_free(a);
     }
     free_problem(&q);
 }
@@ -374,9 +374,9 @@ TEST(recommendation_by_threads) {
                 CHECK(memcmp(a->features[k], first->features[k], sizeof **a->features) == 0);
         else
             first = a;
-        if (a != first) kspec_ridge_recommend_free(a);
+        if (a != first) kspec_free(a);
     }
-    kspec_ridge_recommend_free(first);
+    kspec_free(first);
     free_problem(&q);
 }
 
@@ -389,7 +389,7 @@ TEST(double_descent) {
     for (size_t i = 0; i < q.nt; i++) q.yt[i] += 2 * q.Xt[i * 30];
     kspec_ridge_recommend_result *a = recommend(&q, NULL);
     CHECK(a->peak && a->peak->N == 30);
-    kspec_ridge_recommend_free(a);
+    kspec_free(a);
     free_problem(&q);
 }
 

@@ -30,7 +30,7 @@ static void truth(double *x, size_t P, size_t Q, double e, double f, int n, doub
         kspec_moments_result *r = moments(x, P, Q, KSPEC_ESTIMATOR_EXACT, n);
         for (int i = 0; i < n; i++)
             m[i] += (k & 1 ? e : 1 - e) * (k >> 1 ? f : 1 - f) * r->estimates[i]->value;
-        kspec_moments_free(r);
+        kspec_free(r);
     }
     x[0] = e, x[Q + 1] = f;
 }
@@ -57,7 +57,7 @@ static double large_entries(size_t P, size_t Q, int n, double entry, int two, in
     CHECK_MSG(two ? last->rounding > 0.1 * last->std_error : last->rounding < 1e-6 * last->std_error,
               "%d large, %g: rounding %g, standard error %g", 1 + two, entry, last->rounding,
               last->std_error);
-    kspec_moments_free(r);
+    kspec_free(r);
     r = moments(x, P, Q, KSPEC_ESTIMATOR_AUTO, n);
     for (int i = 1; i < n; i++) {
         const kspec_estimate *e = r->estimates[i];
@@ -68,7 +68,7 @@ static double large_entries(size_t P, size_t Q, int n, double entry, int two, in
     CHECK(r->estimates[0]->estimator == KSPEC_ESTIMATOR_EXACT);
     CHECK(r->estimates[n - 1]->estimator == (two ? KSPEC_ESTIMATOR_PATH : KSPEC_ESTIMATOR_EXACT));
     CHECK(!two || r->permutations >= 1);
-    kspec_moments_free(r);
+    kspec_free(r);
     free(x);
     return worst;
 }
@@ -98,14 +98,14 @@ TEST(rows_that_are_scaled_apart) {
         kspec_moments_result *r = moments(x, 2, 2, KSPEC_ESTIMATOR_EXACT, 2);
         CHECK_MSG(fabs(r->estimates[1]->value - m) <= r->estimates[1]->rounding, "%g: %g, not %g", s,
                   r->estimates[1]->value, m);
-        kspec_moments_free(r);
+        kspec_free(r);
         r = moments(x, 2, 2, KSPEC_ESTIMATOR_AUTO, 2);
         CHECK_MSG(fabs(r->estimates[1]->value - m) <= 1e-12 * fabs(m) + r->estimates[1]->rounding,
                   "%g: %g, not %g", s, r->estimates[1]->value, m);
         CHECK_MSG(r->estimates[1]->estimator == KSPEC_ESTIMATOR_EXACT &&
                       (k < 16 || r->estimates[1]->rounding < 1e-11 * fabs(m)),
                   "%g: rounding %g of %g", s, r->estimates[1]->rounding, m);
-        kspec_moments_free(r);
+        kspec_free(r);
     }
 }
 
@@ -116,7 +116,7 @@ TEST(ordinary_entries_lose_nothing) {
         const kspec_estimate *e = r->estimates[k];
         CHECK(e->estimator == KSPEC_ESTIMATOR_EXACT && e->rounding > 0 && e->rounding < 1e-8 * e->std_error);
     }
-    kspec_moments_free(r);
+    kspec_free(r);
     free(x);
 }
 

@@ -69,7 +69,7 @@ static void check_mean(size_t P, size_t Q, int centered, int trials, kspec_sampl
             CHECK_MSG(kspec_dimension(m, (size_t)trials, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
             if (!r) return;
             trace_sum += r->trace, square_sum += r->trace_squared, moment_sum += r->second_moment, count++;
-            kspec_dimension_free(r);
+            kspec_free(r);
         } while (next(cols, Q, M));
     } while (next(rows, P, N));
     CHECK_CLOSE(trace_sum / (double)count, copysign(sqrt(square), trace_sum), 1e-11);
@@ -107,7 +107,7 @@ TEST(the_second_moment_is_that_of_all_tuples) {
         kspec_dimension_result *r;
         CHECK(kspec_dimension(m, 1 + (size_t)two, &o, &r, NULL) == KSPEC_OK);
         if (r) CHECK_CLOSE(r->second_moment, terms_moment(&t, 2), 1e-12);
-        kspec_dimension_free(r);
+        kspec_free(r);
     }
 }
 
@@ -125,7 +125,7 @@ static double log_dimension(const double *x, size_t P, size_t Q, size_t row, siz
     kspec_error err;
     CHECK_MSG(kspec_dimension(&m, 1, o, &r, &err) == KSPEC_OK, "%s", err.msg);
     const double value = r ? log(r->dimension) : NAN;
-    kspec_dimension_free(r);
+    kspec_free(r);
     return value;
 }
 
@@ -159,7 +159,7 @@ TEST(error_bars_leave_out_what_is_sampled) {
         CHECK_CLOSE(r->ci_low, fmax(1, r->dimension * exp(ends[0])), 1e-8);
         CHECK_CLOSE(r->ci_high, fmax(1, r->dimension * exp(ends[1])), 1e-8);
         if (share[0] == 0 && share[1] == 0) CHECK(r->std_error == 0);
-        kspec_dimension_free(r);
+        kspec_free(r);
     }
 }
 
@@ -199,11 +199,11 @@ TEST(a_rotated_copy_is_the_same_kernel) {
         for (size_t k = 0; k < r->count; k++)
             CHECK_MSG(fabs(r->differences[k]->value) < 1e-9 * r->dimension, "%zu: %g", k,
                       r->differences[k]->value);
-        kspec_compare_free(r);
+        kspec_free(r);
         o.sampled = KSPEC_SAMPLED_BOTH;
         CHECK(kspec_compare(&a, 1, &a, 1, &o, &r, NULL) == KSPEC_OK);
         if (r) CHECK(isnan(r->alignment) || r->alignment > 1 + 1e-6);
-        kspec_compare_free(r);
+        kspec_free(r);
     }
 }
 
@@ -216,10 +216,10 @@ TEST(a_complete_side_may_be_short) {
     kspec_dimension_result *r;
     CHECK(kspec_dimension(&m, 1, &o, &r, NULL) == KSPEC_OK);
     if (r) CHECK(fabs(log(r->dimension)) < 0.5); /* a variance squared over a squared variance */
-    kspec_dimension_free(r);
+    kspec_free(r);
     o = (kspec_dimension_opts){.size = sizeof o, .sampled = KSPEC_SAMPLED_COLS, .center = KSPEC_CENTER_COLS};
     CHECK(kspec_dimension(&turned, 1, &o, &r, NULL) == KSPEC_OK);
-    kspec_dimension_free(r);
+    kspec_free(r);
 }
 
 TEST(refusals) {
@@ -291,7 +291,7 @@ TEST(groups_with_all_columns) {
     CHECK_CLOSE(d[1]->dimension, d[0]->dimension, 1e-10);
     CHECK_CLOSE(d[1]->trace, d[0]->trace, 1e-10);
     CHECK_CLOSE(d[1]->ci_high, d[0]->ci_high, 1e-8);
-    kspec_compare_free(c), kspec_dimension_free(d[0]), kspec_dimension_free(d[1]);
+    kspec_free(c), kspec_free(d[0]), kspec_free(d[1]);
 }
 
 int main(void) {

@@ -42,7 +42,7 @@ TEST(the_trials_of_an_assignment) {
                       trial[2] != trial[0],
                   "seed %d: %d %d / %d %d", (int)seed, trial[0], trial[1], trial[2], trial[3]);
         alike += trial[0] == trial[3];
-        kspec_moments_free(r);
+        kspec_free(r);
     }
     /* 6 standard deviations of 800 independent edges, which they are not quite */
     for (int t = 0; t < T; t++) CHECK_MSG(abs(met[t] - 200) < 74, "trial %d: %d of 800 edges", t, met[t]);
@@ -68,7 +68,7 @@ TEST(normalised_in_any_unit) {
             CHECK_MSG(r->estimates[n]->value == first[n], "unit 2^%d: m(%d) = %g, not %g", e, n + 1,
                       r->estimates[n]->value, first[n]);
         }
-        kspec_moments_free(r);
+        kspec_free(r);
     }
 }
 

@@ -25,13 +25,13 @@ TEST(far_from_every_measure) {
             for (int n = 1; n <= 5; n++) residual += 0.2 * pow(uppers[k], -n) - 1;
             for (int j = 0; j < 5; j++) CHECK_CLOSE(r->eigenvalues[j], uppers[k], 1e-12);
             if (!errors) CHECK_CLOSE(r->lp->residual, residual, 1e-9);
-            kspec_spectrum_free(r);
+            kspec_free(r);
         }
     /* an upper end so high that only the atom at 0 is near */
     kspec_spectrum_opts o = {.size = sizeof o, .upper = 1e12, .draws = 3};
     kspec_spectrum_result *r;
     CHECK(spectrum_from(m, se, NULL, 5, 5, &o, &r, NULL) == KSPEC_OK && r->eigenvalues[0] == 0);
-    kspec_spectrum_free(r);
+    kspec_free(r);
 }
 
 static void power_sums(const double *lambda, size_t d, size_t K, double *m) {
@@ -76,7 +76,7 @@ TEST(exact_moments) {
                 for (size_t j = 0; j < d; j++) sum += r->eigenvalues[j] / (r->eigenvalues[j] + r->t[k]);
                 CHECK_CLOSE(r->effective_dimension[k], sum, 1e-12);
             }
-            kspec_spectrum_free(r);
+            kspec_free(r);
         }
 }
 
@@ -111,7 +111,7 @@ TEST(badly_scaled_moments) {
                           "upper %g: m(%d) = %g, %g", uppers[k], n + 1, m[n], r->fitted[n]);
             CHECK(k < 3 || (r->lp->upper_from == KSPEC_UPPER_MOMENTS && r->lp->upper >= 0.24 &&
                             r->lp->upper < 0.2401));
-            kspec_spectrum_free(r);
+            kspec_free(r);
         }
 }
 
@@ -132,8 +132,8 @@ TEST(units_do_not_matter) {
         for (int j = 0; j < 9; j++) CHECK(q->eigenvalues[j] == ldexp(r->eigenvalues[j], e));
         for (int j = 0; j < 9; j++)
             CHECK(r->ci_low[j] <= r->eigenvalues[j] && r->eigenvalues[j] <= r->ci_high[j]);
-        kspec_spectrum_free(r);
-        kspec_spectrum_free(q);
+        kspec_free(r);
+        kspec_free(q);
     }
 }
 
@@ -155,9 +155,9 @@ TEST(units_of_a_matrix_do_not_matter) {
               q->lp->weights == KSPEC_WEIGHTS_COVARIANCE);
         for (int j = 0; j < 9; j++) CHECK_CLOSE(q->eigenvalues[j], ldexp(r->eigenvalues[j], 2 * e), 1e-6);
         CHECK_CLOSE(q->participation_ratio_std_error, r->participation_ratio_std_error, 1e-9);
-        kspec_spectrum_free(q);
+        kspec_free(q);
     }
-    kspec_spectrum_free(r);
+    kspec_free(r);
 }
 
 TEST(sample_eigenvalues_have_the_naive_moments) {
@@ -187,7 +187,7 @@ TEST(sample_eigenvalues_have_the_naive_moments) {
                 }
                 for (size_t i = 1; i < n; i++)
                     CHECK(r->sample_eigenvalues[i] <= r->sample_eigenvalues[i - 1]);
-                kspec_spectrum_free(r);
+                kspec_free(r);
             }
     /* trials are averaged */
     double x[2][20], both[20];
@@ -202,8 +202,8 @@ TEST(sample_eigenvalues_have_the_naive_moments) {
     CHECK(spectrum_of(&one, 1, &how, &o, &q, NULL) == KSPEC_OK);
     for (int i = 0; i < 4; i++) CHECK_CLOSE(r->sample_eigenvalues[i], q->sample_eigenvalues[i], 1e-13);
     CHECK(q->lp->upper == q->sample_eigenvalues[0] && q->lp->upper_from == KSPEC_UPPER_SAMPLE);
-    kspec_spectrum_free(r);
-    kspec_spectrum_free(q);
+    kspec_free(r);
+    kspec_free(q);
 }
 
 TEST(same_bits_at_any_thread_count) {
@@ -217,7 +217,7 @@ TEST(same_bits_at_any_thread_count) {
         CHECK(r->lp->draws == 17 && r->moments->count == 6);
         if (threads == 1) memcpy(first, r->eigenvalues, sizeof first), memcpy(low, r->ci_low, sizeof low);
         CHECK(memcmp(first, r->eigenvalues, sizeof first) == 0 && memcmp(low, r->ci_low, sizeof low) == 0);
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
 }
 
@@ -241,7 +241,7 @@ TEST(odd_matrices) {
         double sum = 0;
         for (size_t j = 0; j < r->rank; j++) sum += r->eigenvalues[j];
         CHECK(sum <= odd[k].top * 1.001);
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
 }
 
@@ -259,11 +259,11 @@ TEST(defaults_and_no_draws) {
     CHECK(spectrum_of(&phi, 1, &how, &o, &q, NULL) == KSPEC_OK && r->moments && q->moments);
     CHECK(r->method == q->method && q->method == KSPEC_SPECTRUM_METHOD_MOMENTS);
     CHECK(memcmp(r->eigenvalues, q->eigenvalues, r->rank * sizeof *r->eigenvalues) == 0);
-    kspec_spectrum_free(r);
-    kspec_spectrum_free(q);
+    kspec_free(r);
+    kspec_free(q);
     /* without anything of the linear program, the fit */
     CHECK(spectrum_of(&phi, 1, NULL, NULL, &r, NULL) == KSPEC_OK && r->method == KSPEC_SPECTRUM_METHOD_FIT);
-    kspec_spectrum_free(r);
+    kspec_free(r);
     CHECK(spectrum_from(m, se, NULL, 3, 4, NULL, &r, NULL) == KSPEC_OK && r->lp->draws == 200);
     CHECK(r->rank == 4 && r->moments == NULL && isfinite(r->std_error[0]));
     o.no_draws = 1;
@@ -271,9 +271,9 @@ TEST(defaults_and_no_draws) {
     for (int j = 0; j < 4; j++)
         CHECK(q->eigenvalues[j] == q->lp->plain[j] && q->lp->plain[j] == r->lp->plain[j] &&
               isnan(q->std_error[j]));
-    kspec_spectrum_free(r);
-    kspec_spectrum_free(q);
-    kspec_spectrum_free(NULL);
+    kspec_free(r);
+    kspec_free(q);
+    kspec_free(NULL);
 }
 
 static int stop(void *ctx, double fraction) {
@@ -372,7 +372,7 @@ TEST(bad_input) {
                 "m(3) is below the smallest double");
     how.normalize = 1;
     CHECK(spectrum_of(&far, 1, &how, &o, &r, &e) == KSPEC_OK);
-    kspec_spectrum_free(r);
+    kspec_free(r);
     /* a petabyte */
     kspec_spectrum_opts vast = {.size = sizeof vast, .draws = 100000};
     CHECK_FAILS(spectrum_from(m, se, NULL, 3, 100000000, &vast, &r, &e), KSPEC_E_NOMEM, e,
@@ -401,11 +401,11 @@ TEST(newton_of_exact_moments) {
             moved[n] *= 1 + 1e-7;
             CHECK(spectrum_from(moved, NULL, NULL, d, d, &o, &other, NULL) == KSPEC_OK);
             for (size_t j = 0; j < d; j++) change[j] += fabs(other->eigenvalues[j] - sets[s][j]) / 1e-7;
-            kspec_spectrum_free(other);
+            kspec_free(other);
         }
         for (size_t j = 0; j < d; j++) worst = fmax(worst, change[j] / sets[s][0]);
         CHECK_CLOSE(r->newton->condition, worst, 1e-3);
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
 }
 
@@ -423,13 +423,13 @@ TEST(newton_of_moments_with_an_error) {
     for (int k = 0; k < 3; k++)
         square += r->eigenvalues[k] * r->eigenvalues[k] - r->newton->imaginary[k] * r->newton->imaginary[k];
     CHECK_CLOSE(square, m[1], 1e-12);
-    kspec_spectrum_free(r);
+    kspec_free(r);
     /* ten equal ones: the roots are found, no better than their condition allows */
     power_sums(lambda, 10, 10, m);
     CHECK(spectrum_from(m, NULL, NULL, 10, 10, &o, &r, NULL) == KSPEC_OK);
     for (int k = 0; k < 10; k++) CHECK(fabs(r->eigenvalues[k] - 1) < 0.1);
     CHECK(r->newton->condition > 1e6);
-    kspec_spectrum_free(r);
+    kspec_free(r);
     CHECK_FAILS(spectrum_from(m, NULL, NULL, 10, 11, &o, &r, &e), KSPEC_E_ARG, e,
                 "a rank from 1 to 10, not 11");
     CHECK_FAILS(spectrum_from(m, NULL, NULL, 10, 0, &o, &r, &e), KSPEC_E_ARG, e,

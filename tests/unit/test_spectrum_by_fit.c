@@ -1,6 +1,7 @@
 /* kspec_spectrum() by a fit, as a whole. Its pieces: test_spectrum_map.c. */
 #include "help/spectrum.h"
 #include "kspec.h"
+#include "kspec/host.h"
 #include "oracle/brute.h"
 #include "test.h"
 
@@ -99,12 +100,12 @@ TEST(bits_do_not_depend_on_threads) {
                   r->fit->beyond == first->fit->beyond);
             CHECK(memcmp(r->eigenvalues, first->eigenvalues, r->rank * sizeof *r->eigenvalues) == 0);
             CHECK(memcmp(r->ci_high, first->ci_high, r->rank * sizeof *r->ci_high) == 0);
-            kspec_spectrum_free(r);
+            kspec_free(r);
         } else {
             first = r;
         }
     }
-    kspec_spectrum_free(first);
+    kspec_free(first);
 }
 
 /* Rows and columns are alike, and the unit does not matter. */
@@ -119,16 +120,16 @@ TEST(transposed_and_in_other_units) {
         CHECK_CLOSE(q->eigenvalues[i], r->eigenvalues[i], 1e-3);
         CHECK_CLOSE(q->ci_high[i], r->ci_high[i], 1e-3);
     }
-    kspec_spectrum_free(q);
+    kspec_free(q);
     for (int e = -70; e <= 70; e += 70) {
         for (size_t k = 0; k < 2000; k++) y[k] = ldexp(x[0][k], e);
         q = fit(&other, 1, NULL, NULL);
         for (size_t i = 0; i < 40; i++) CHECK_CLOSE(q->eigenvalues[i], ldexp(r->eigenvalues[i], 2 * e), 1e-6);
         CHECK_CLOSE(q->fit->noise, ldexp(r->fit->noise, e), 1e-3);
         CHECK_CLOSE(q->fit->z[1], r->fit->z[1], 1e-3);
-        kspec_spectrum_free(q);
+        kspec_free(q);
     }
-    kspec_spectrum_free(r);
+    kspec_free(r);
 }
 
 /* 20 eigenvalues of 0.3: the rank is seen, and there is no noise. */
@@ -146,7 +147,7 @@ TEST(low_rank) {
     CHECK_MSG(off < 0.15, "%g", off);
     CHECK(r->sample_eigenvalues[0] > 0.6 && r->sample_eigenvalues[20] < 1e-12);
     CHECK_CLOSE(r->fitted[0], r->given[0], 0.1);
-    kspec_spectrum_free(r);
+    kspec_free(r);
 }
 
 /* Two trials tell the noise; it may also be given, and then the sum of eigenvalues is without it. */
@@ -161,16 +162,16 @@ TEST(noise) {
     double trace = 0;
     for (size_t i = 0; i < r->rank; i++) trace += r->eigenvalues[i];
     CHECK_MSG(trace > 2.6 && trace < 5.5, "%g", trace); /* 4 without noise, 4.7 with */
-    kspec_spectrum_free(r);
+    kspec_free(r);
     kspec_spectrum_opts o = {.size = sizeof o, .noise = 1.2};
     r = fit(phi, 1, NULL, &o);
     CHECK(r->fit->noise_from == KSPEC_NOISE_FROM_GIVEN && fabs(r->fit->noise / 1.2 - 1) < 0.02);
     CHECK(r->fit->noise_ci_low <= r->fit->noise && r->fit->noise <= r->fit->noise_ci_high);
-    kspec_spectrum_free(r);
+    kspec_free(r);
     o = (kspec_spectrum_opts){.size = sizeof o, .no_noise = 1};
     r = fit(phi, 1, NULL, &o);
     CHECK(r->fit->noise_from == KSPEC_NOISE_FROM_NOWHERE && r->fit->noise == 0);
-    kspec_spectrum_free(r);
+    kspec_free(r);
     kspec_error e;
     o = (kspec_spectrum_opts){.size = sizeof o, .noise = 10};
     CHECK_FAILS(spectrum_of(phi, 1, NULL, &o, &r, &e), KSPEC_E_ARG, e,
@@ -185,7 +186,7 @@ TEST(an_end_in_noise) {
     kspec_spectrum_result *r = fit(&phi, 1, NULL, NULL);
     check_sane(r);
     CHECK_MSG(r->fit->resolved == 5, "%zu", r->fit->resolved);
-    kspec_spectrum_free(r);
+    kspec_free(r);
 }
 
 /*
@@ -209,11 +210,11 @@ TEST(trials_of_noise_alone) {
                   (int)seed, r->fit->signal_z);
         CHECK(r->fit->noise_ci_high <= sqrt(2 * square) * (1 + 1e-9) && isnan(r->fit->exponent));
         CHECK_CLOSE(r->fit->beyond, 1, 1e-9);
-        kspec_spectrum_free(r);
+        kspec_free(r);
         /* and of one */
         r = fit(phi, 1, NULL, NULL);
         CHECK(r->fit->noise_ci_high <= sqrt(own) * (1 + 1e-9));
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
 }
 
@@ -243,8 +244,8 @@ TEST(contradicted_by_the_moments) {
                q->effective_dimension_ci_high[k] >= r->effective_dimension_ci_high[k]));
     CHECK(q->fit->participation_ratio_ci_high > r->fit->participation_ratio_ci_high);
     CHECK(q->fit->resolved <= r->fit->resolved);
-    kspec_spectrum_free(q);
-    kspec_spectrum_free(r);
+    kspec_free(q);
+    kspec_free(r);
 }
 
 /* However wide, the interval of the participation ratio does not reach below 1: one dimension in noise */
@@ -256,7 +257,7 @@ TEST(one_dimension_is_the_least) {
     kspec_spectrum_result *q = fit(&phi, 1, &naive, NULL);
     CHECK(q->fit->widened > 1 && q->fit->participation_ratio_ci_low == 1 &&
           q->fit->participation_ratio_ci_high > 1);
-    kspec_spectrum_free(q);
+    kspec_free(q);
 }
 
 TEST(centred_and_one_side_complete) {
@@ -272,15 +273,15 @@ TEST(centred_and_one_side_complete) {
     kspec_matrix other = view(y, 50, 60);
     kspec_spectrum_result *q = fit(&other, 1, &how, NULL);
     for (size_t i = 0; i < 20; i++) CHECK_CLOSE(q->eigenvalues[i], r->eigenvalues[i], 1e-3);
-    kspec_spectrum_free(q);
-    kspec_spectrum_free(r);
+    kspec_free(q);
+    kspec_free(r);
     for (int side = 0; side < 2; side++) {
         how = (kspec_moments_opts){.size = sizeof how,
                                    .sampled = side ? KSPEC_SAMPLED_COLS : KSPEC_SAMPLED_ROWS};
         r = fit(&phi, 1, &how, NULL);
         check_sane(r);
         CHECK(r->eigenvalues[0] < 1.3 * r->sample_eigenvalues[0]);
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
 }
 
@@ -301,7 +302,7 @@ TEST(odd_matrices) {
         if (kind < 2) CHECK(r->rank == 1);
         if (kind == 0) CHECK_CLOSE(r->eigenvalues[0], 9, 0.2);
         if (kind == 3) CHECK(fabs(r->eigenvalues[0] / 1e6 - 1) < 0.2 && r->eigenvalues[1] < 1e3);
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
 }
 
@@ -365,7 +366,7 @@ TEST(noise_that_differs_between_columns) {
         CHECK(r->fit->noise_ci_low < sqrt(8) && sqrt(8) < r->fit->noise_ci_high);
         for (size_t i = 0; i < r->rank; i++)
             error += fabs(r->eigenvalues[i] - (i < D ? lambda[i] : 0)) / trace / SEEDS;
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
     CHECK_MSG(error < 0.23, "%g", error);
 }
@@ -384,7 +385,7 @@ TEST(noise_of_columns_that_covers_all) {
         kspec_spectrum_result *r = fit(phi, 2, NULL, NULL);
         check_sane(r);
         CHECK(r->fit->crossed_count == Q);
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
 }
 

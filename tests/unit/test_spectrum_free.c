@@ -174,7 +174,7 @@ TEST(two_moments_by_hand) {
         CHECK(r->rank == 13 && r->eigenvalues[0] == r->eigenvalues[12]);
         CHECK_CLOSE(r->eigenvalues[0], x, 1e-12);
         CHECK_CLOSE(r->lp->listed[0], 13 * x, 1e-12);
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
 }
 
@@ -222,7 +222,7 @@ TEST(exact_moments) {
                     CHECK_CLOSE(r->lp->listed[n], listed, 1e-12);
                     CHECK(fabs(whole - listed) <= 0.5 * pow(largest, (double)n + 1) * (1 + 1e-9));
                 }
-                kspec_spectrum_free(r);
+                kspec_free(r);
             }
 }
 
@@ -238,8 +238,8 @@ TEST(units_do_not_matter) {
         kspec_spectrum_result *r = recover(m, se, 6, o), *q = recover(scaled, scaled_se, 6, far);
         CHECK(r->lp->draws == 20 && r->rank == q->rank && r->lp->number == q->lp->number);
         for (size_t j = 0; j < r->rank; j++) CHECK(q->eigenvalues[j] == ldexp(r->eigenvalues[j], e));
-        kspec_spectrum_free(r);
-        kspec_spectrum_free(q);
+        kspec_free(r);
+        kspec_free(q);
     }
 }
 
@@ -258,7 +258,7 @@ TEST(draws) {
             CHECK(r->ci_low[j] <= r->eigenvalues[j] && r->eigenvalues[j] <= r->ci_high[j]);
             CHECK(j == 0 || r->eigenvalues[j] <= r->eigenvalues[j - 1]);
         }
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
 }
 
@@ -279,14 +279,14 @@ TEST(moments_that_no_measure_has) {
         CHECK_MSG(fabs(r->eigenvalues[0] - odd[k].top) <= 1e-9 * odd[k].top && r->lp->number < odd[k].most,
                   "%zu: %g, %g of them", k, r->eigenvalues[0], r->lp->number);
         CHECK(r->rank >= 1);
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
     /* more than are listed: the list ends, the number does not */
     double vast[2] = {1, 1e-9};
     kspec_spectrum_result *r =
         recover(vast, NULL, 2, (kspec_spectrum_opts){.upper = 1, .spacing = KSPEC_GRID_GEOMETRIC});
     CHECK(r->rank == 4096 && r->lp->number > 9e5 && r->lp->listed[0] < 0.01 && fabs(r->fitted[0] - 1) < 1e-6);
-    kspec_spectrum_free(r);
+    kspec_free(r);
     kspec_error e;
     CHECK_FAILS(spectrum_from((double[]){-1, -2}, NULL, NULL, 2, 0, NULL, &r, &e), KSPEC_E_ARG, e,
                 "no moment is positive");

@@ -431,7 +431,7 @@ TEST(pieces_of_a_matrix_of_the_reference) {
         CHECK(fabs(o.common - matrix_common) < 1e-12);
         ks_arena_free(&arena);
     }
-    kspec_dataset_free(data);
+    kspec_free(data);
 }
 
 /* The fit with at most `most` singular vectors; everything is held by the arena */
@@ -482,7 +482,7 @@ TEST(the_leading_part_of_a_matrix) {
             }
             ks_arena_free(&arena);
         }
-    kspec_dataset_free(data);
+    kspec_free(data);
 }
 
 int main(void) {

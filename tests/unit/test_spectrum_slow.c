@@ -20,10 +20,7 @@ static void draw(uint64_t seed, double *x) {
                              .eigenvalues = &c,
                              .eigenvalue_count = 1,
                              .seed = seed};
-    kspec_generator *made;
-    CHECK(kspec_generate_open(P, P, &g, &made, NULL) == KSPEC_OK);
-    CHECK(kspec_generate_rows(made, 0, 0, P, x, NULL) == KSPEC_OK);
-    kspec_generate_close(made);
+    CHECK(kspec_generate(P, P, &g, x, NULL) == KSPEC_OK);
 }
 
 static double total_error(const double *lambda) {
@@ -51,19 +48,19 @@ static mean_errors measure(unsigned other) {
         CHECK(spectrum_of(&phi, 1, &how, &o, &r, NULL) == KSPEC_OK);
         e.plain += total_error(r->eigenvalues) / SEEDS;
         e.sample += total_error(r->sample_eigenvalues) / SEEDS;
-        kspec_spectrum_free(r);
+        kspec_free(r);
         kspec_spectrum_opts all_defaults = {.size = sizeof all_defaults, .rank = D};
         CHECK(spectrum_of(&phi, 1, &how, &all_defaults, &r, NULL) == KSPEC_OK);
         e.by_default += total_error(r->eigenvalues) / SEEDS;
-        kspec_spectrum_free(r);
+        kspec_free(r);
         how.estimators = other;
         CHECK(spectrum_of(&phi, 1, &how, &o, &r, NULL) == KSPEC_OK);
         e.others += total_error(r->eigenvalues) / SEEDS;
-        kspec_spectrum_free(r);
+        kspec_free(r);
         CHECK(spectrum_of(&phi, 1, NULL, NULL, &r, NULL) == KSPEC_OK);
         CHECK(r->rank == D);
         e.fit += total_error(r->eigenvalues) / SEEDS;
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
     return e;
 }
@@ -100,10 +97,7 @@ TEST(more_eigenvalues_than_rows) {
                                  .eta = &eta,
                                  .eta_count = 1,
                                  .seed = 300 + seed};
-        kspec_generator *made;
-        CHECK(kspec_generate_open(20, 20, &g, &made, NULL) == KSPEC_OK);
-        CHECK(kspec_generate_rows(made, 0, 0, 20, x, NULL) == KSPEC_OK);
-        kspec_generate_close(made);
+        CHECK(kspec_generate(20, 20, &g, x, NULL) == KSPEC_OK);
         kspec_matrix phi = {x, 20, 20, 20, 1};
         kspec_moments_opts how = {.size = sizeof how, .nmax = MOMENTS};
         kspec_spectrum_opts o = {.size = sizeof o, .rank = 50};
@@ -113,18 +107,18 @@ TEST(more_eigenvalues_than_rows) {
             mean += fabs(r->eigenvalues[j] - truth[j]) / SEEDS;
             sample += fabs((j < r->sample_count ? r->sample_eigenvalues[j] : 0) - truth[j]) / SEEDS;
         }
-        kspec_spectrum_free(r);
+        kspec_free(r);
         for (int k = 0; k < 3; k++) {
             how.estimators = estimators[k];
             kspec_spectrum_opts published = {
                 .size = sizeof o, .rank = 50, .weights = KSPEC_WEIGHTS_UNIT, .no_draws = 1};
             CHECK(spectrum_of(&phi, 1, &how, &published, &r, NULL) == KSPEC_OK);
             for (size_t j = 0; j < 50; j++) others[k] += fabs(r->eigenvalues[j] - truth[j]) / SEEDS;
-            kspec_spectrum_free(r);
+            kspec_free(r);
         }
         CHECK(spectrum_of(&phi, 1, NULL, NULL, &r, NULL) == KSPEC_OK);
         for (size_t j = 0; j < 50; j++) fit += fabs((j < r->rank ? r->eigenvalues[j] : 0) - truth[j]) / SEEDS;
-        kspec_spectrum_free(r);
+        kspec_free(r);
     }
     printf("total absolute error: %.3f, the sample %.3f; as published %.3f, Kong-Valiant %.3f and %.3f, the "
            "fit %.3f\n",
@@ -159,11 +153,7 @@ TEST(two_trials_with_noise) {
                                      .noise = sqrt(0.5 * trace),
                                      .trials = 2,
                                      .seed = 700 + seed};
-            kspec_generator *made;
-            CHECK(kspec_generate_open(ROWS, COLS, &g, &made, NULL) == KSPEC_OK);
-            for (size_t t = 0; t < 2; t++)
-                CHECK(kspec_generate_rows(made, t, 0, ROWS, x[t], NULL) == KSPEC_OK);
-            kspec_generate_close(made);
+            CHECK(kspec_generate(ROWS, COLS, &g, x[0], NULL) == KSPEC_OK);
             kspec_matrix phi[2] = {{x[0], ROWS, COLS, COLS, 1}, {x[1], ROWS, COLS, COLS, 1}};
             kspec_spectrum_result *r;
             CHECK(spectrum_of(phi, 2, NULL, NULL, &r, NULL) == KSPEC_OK);
@@ -172,7 +162,7 @@ TEST(two_trials_with_noise) {
                 sum[k] += off;
                 squares[k] += off * off;
             }
-            kspec_spectrum_free(r);
+            kspec_free(r);
         }
         for (int k = 0; k < 2; k++) {
             double mean = sum[k] / SEEDS, error = sqrt((squares[k] / SEEDS - mean * mean) / (SEEDS - 1));

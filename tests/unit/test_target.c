@@ -113,7 +113,7 @@ TEST(alignments_are_their_definition) {
             CHECK(t->alignment_ci_low <= t->alignment && t->alignment <= t->alignment_ci_high);
             CHECK(t->second_ci_low <= t->second && t->second <= t->second_ci_high);
             CHECK(isnan(t->p) == !centred);
-            kspec_dimension_free(r);
+            kspec_free(r);
         }
 }
 
@@ -132,8 +132,8 @@ TEST(alignments_follow_units_and_constants) {
     CHECK_CLOSE(u->share, t->share, 1e-11);
     CHECK_CLOSE(u->share_ci_high, t->share_ci_high, 1e-9);
     CHECK_CLOSE(u->p, t->p, 1e-9);
-    kspec_dimension_free(a);
-    kspec_dimension_free(b);
+    kspec_free(a);
+    kspec_free(b);
 }
 
 /* Groups of one row each change nothing; the alignment of order 2 is not made with them. */
@@ -166,7 +166,7 @@ TEST(groups_of_one_are_none) {
                 }
     CHECK_CLOSE(r->targets[0]->alignment, sum / n1 - 2 * one / n2 + two / n3, 1e-11);
     CHECK(isnan(r->targets[0]->second) && isnan(r->targets[0]->p));
-    kspec_dimension_free(r);
+    kspec_free(r);
 }
 
 TEST(bad_targets_are_refused) {
@@ -296,8 +296,8 @@ TEST(p_is_uniform_where_nothing_is_shared) {
         CHECK(kspec_compare(&m[0], 1, &m[1], 1, &c, &r, NULL) == KSPEC_OK);
         const double p[2] = {d ? d->targets[0]->p : NAN, r ? r->alignment_p : NAN};
         for (int k = 0; k < 2; k++) below[k][0] += p[k] < 0.05, below[k][1] += p[k] < 0.01;
-        kspec_dimension_free(d);
-        kspec_compare_free(r);
+        kspec_free(d);
+        kspec_free(r);
     }
     for (int k = 0; k < 2; k++) {
         CHECK_MSG(abs(below[k][0] - 20) < 20, "%d of 400 below 0.05", below[k][0]);
@@ -339,7 +339,7 @@ TEST(the_signal_share_is_its_definition) {
             CHECK(r->signal_count == Q);
             CHECK(r->signal_share_ci_low < r->signal_share && r->signal_share < r->signal_share_ci_high);
             for (size_t a = 0; a < Q; a++) CHECK(r->signal_columns[a]->share < 1);
-            kspec_dimension_free(r);
+            kspec_free(r);
         }
 }
 
@@ -375,7 +375,7 @@ TEST(the_signal_share_is_covered) {
         for (int l = 0; l < FACTORS; l++) own += w[l * COLS] * w[l * COLS] / FACTORS;
         own /= own + 1;
         columns += r->signal_columns[0]->ci_low < own && own < r->signal_columns[0]->ci_high;
-        kspec_dimension_free(r);
+        kspec_free(r);
     }
     const double error = sqrt((squares - sum * sum) / DRAWS);
     printf("share %.4f +- %.4f, covered %d and %d of %d\n", sum, error, covered, columns, DRAWS);

@@ -59,10 +59,10 @@ TEST(moments_have_the_same_bits_at_any_number_of_ranks) {
             for (int r = 0; r < rank_counts[k]; r++) {
                 CHECK_MSG(!m[r].status && same_estimates(alone, m[r].r), "case %zu, rank %d of %d: %s", c, r,
                           rank_counts[k], m[r].err.msg);
-                kspec_moments_free(m[r].r);
+                kspec_free(m[r].r);
             }
         }
-        kspec_moments_free(alone);
+        kspec_free(alone);
         for (size_t t = 0; t < cases[c].trials; t++) free((void *)phi[t].data);
     }
 }
@@ -140,7 +140,7 @@ TEST(a_checkpoint_goes_on_where_it_stopped) {
         before = parts;
         for (int r = 0; r < ranks; r++) {
             CHECK(!m[r].r || same_estimates(alone, m[r].r));
-            kspec_moments_free(m[r].r);
+            kspec_free(m[r].r);
         }
     }
     CHECK_MSG(finished && tries > 2, "%d tries", tries);
@@ -149,7 +149,7 @@ TEST(a_checkpoint_goes_on_where_it_stopped) {
     team_job again = {.phi = &phi, .trials = 1, .o = o, .checkpoint = dir};
     run_team(1, &again);
     CHECK(!again.status && same_estimates(alone, again.r));
-    kspec_moments_free(again.r);
+    kspec_free(again.r);
 
     /* a part that is damaged, and a checkpoint of another run, are refused by name */
     char part[600];
@@ -176,7 +176,7 @@ TEST(a_checkpoint_goes_on_where_it_stopped) {
     kspec_team_close(team);
     ks_store_interval = 1;
     remove_all(dir);
-    kspec_moments_free(alone);
+    kspec_free(alone);
     free(x);
 }
 

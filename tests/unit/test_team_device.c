@@ -60,10 +60,10 @@ TEST(moments_have_the_same_bits) {
             for (int r = 0; r < rank_counts[k]; r++) {
                 CHECK_MSG(!m[r].status && same_estimates(alone, m[r].r), "case %zu, rank %d of %d: %s", c, r,
                           rank_counts[k], m[r].err.msg);
-                kspec_moments_free(m[r].r);
+                kspec_free(m[r].r);
             }
         }
-        kspec_moments_free(alone);
+        kspec_free(alone);
         for (size_t t = 0; t < cases[c].trials; t++) free((void *)phi[t].data);
     }
 }
@@ -89,10 +89,10 @@ TEST(norms_have_the_same_bits) {
             for (size_t e = 0; e < alone->count && m[r].n; e++)
                 CHECK_MSG(memcmp(&alone->entries[e]->value, &m[r].n->entries[e]->value, sizeof(double)) == 0,
                           "entry %zu, rank %d of %d", e, r, rank_counts[k]);
-            kspec_norm_free(m[r].n);
+            kspec_free(m[r].n);
         }
     }
-    kspec_norm_free(alone);
+    kspec_free(alone);
     free((void *)x.data);
 }
 
@@ -150,12 +150,12 @@ TEST(predictions_have_the_same_bits) {
             for (int k = 0; k < 6 && m[r].path; k++)
                 CHECK(same_point(m[r].path->points[k], alone.path->points[k]));
             if (m[r].best) CHECK(same_point(m[r].best->points[0], alone.best->points[0]));
-            kspec_ridge_free(m[r].path), kspec_ridge_free(m[r].best);
+            kspec_free(m[r].path), kspec_free(m[r].best);
         }
     }
     ks_store_interval = 1;
     remove_all(dir);
-    kspec_ridge_free(alone.path), kspec_ridge_free(alone.best);
+    kspec_free(alone.path), kspec_free(alone.best);
     free(x);
 }
 
@@ -190,12 +190,12 @@ TEST(stops_and_goes_on) {
                           m[r].err.msg);
             else
                 CHECK_MSG(!m[r].status && same_estimates(alone, m[r].r), "rank %d: %s", r, m[r].err.msg);
-            kspec_moments_free(m[r].r);
+            kspec_free(m[r].r);
         }
     }
     ks_store_interval = 1;
     remove_all(dir);
-    kspec_moments_free(alone);
+    kspec_free(alone);
     free((void *)phi.data);
 }
 

@@ -361,10 +361,10 @@ TEST(moments_have_the_same_bits_at_any_number_of_ranks) {
                           c, r, rank_counts[k], m[r].err.msg);
                 CHECK_MSG((m[r].received > 0) == (rank_counts[k] > 1), "form %zu: %g bytes", c,
                           m[r].received);
-                kspec_moments_free(m[r].r);
+                kspec_free(m[r].r);
             }
         }
-        kspec_moments_free(alone_result);
+        kspec_free(alone_result);
         for (size_t t = 0; t < f->trials; t++) free((void *)phi[t].data);
     }
 }
@@ -421,7 +421,7 @@ static void poor_work(const kspec_comm *comm, void *ctx) {
     p->of.status = kspec_moments(p->of.phi, 1, &p->of.o, &p->of.r, &p->of.err);
     p->left = allowed;
     allowed = -1;
-    kspec_moments_free(p->of.r);
+    kspec_free(p->of.r);
     kspec_team_close(team);
 }
 
@@ -479,7 +479,7 @@ TEST(a_rank_that_is_cancelled_ends_all) {
             CHECK_MSG(m[r].status == m[0].status, "%d: rank %d: %d %s", at, r, (int)m[r].status,
                       m[r].err.msg);
             CHECK_MSG(finished || (m[r].status == KSPEC_E_CANCELLED && !m[r].r), "%s", m[r].err.msg);
-            kspec_moments_free(m[r].r);
+            kspec_free(m[r].r);
         }
     }
     CHECK(finished);
@@ -519,11 +519,11 @@ TEST(a_checkpoint_goes_on_where_it_stopped) {
             for (int r = 0; r < ranks; r++) {
                 CHECK_MSG(m[r].status == KSPEC_OK || m[r].status == KSPEC_E_CANCELLED, "%s", m[r].err.msg);
                 CHECK(!m[r].r || same_estimates(whole, m[r].r));
-                kspec_moments_free(m[r].r);
+                kspec_free(m[r].r);
             }
         }
         CHECK_MSG(finished && tries > 2, "%d tries", tries);
-        kspec_moments_free(whole);
+        kspec_free(whole);
         remove_all(dir);
         free(x);
     }

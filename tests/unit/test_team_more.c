@@ -137,7 +137,7 @@ static kspec_status norm(rank_job *r) {
                               e->iterations, e->residual, e->debiased};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) keep_number(r, all[i]);
     }
-    if (!st) kspec_norm_free(out);
+    if (!st) kspec_free(out);
     CHECK(!st || !out);
     free(x);
     return st;
@@ -179,10 +179,10 @@ static kspec_status ridge(rank_job *r) {
         keep(r, q->test_columns, 2 * sizeof(double));
         if (k < 3) keep(r, e->points[k], sizeof *e->points[k]);
     }
-    kspec_ridge_free(p);
-    kspec_ridge_free(best);
-    kspec_ridge_free(grid);
-    kspec_ridge_empirical_free(e);
+    kspec_free(p);
+    kspec_free(best);
+    kspec_free(grid);
+    kspec_free(e);
     kspec_ridge_close(plan);
     free(x), free(y), free(xt), free(yt);
     return st;
@@ -221,7 +221,7 @@ static kspec_status learn(rank_job *r) {
                 }
             }
         }
-    kspec_learn_free(out);
+    kspec_free(out);
     kspec_learn_close(data);
     free(x);
     return st;
@@ -251,7 +251,7 @@ static kspec_status spectrum(rank_job *r) {
         keep_number(r, out->ci_low[k]);
     }
     if (!st) keep_number(r, out->participation_ratio);
-    kspec_spectrum_free(out);
+    kspec_free(out);
     free(x), free(common);
     return st;
 }
@@ -282,7 +282,7 @@ static kspec_status wls(rank_job *r) {
     if (!st) st = kspec_wls_best_weight(N, 12, 0, 2, &o, &w[3], &r->err);
     for (int k = 0; k < 4; k++) {
         if (!st) keep_points(r, w[k]);
-        kspec_wls_free(w[k]);
+        kspec_free(w[k]);
     }
     return st;
 }
@@ -316,8 +316,8 @@ static kspec_status dimension(rank_job *r) {
             keep_number(r, e->differences[k]->p);
         }
     }
-    kspec_dimension_free(d);
-    kspec_compare_free(e);
+    kspec_free(d);
+    kspec_free(e);
     free(x), free(y);
     return st;
 }
@@ -348,7 +348,7 @@ static kspec_status read_labels(rank_job *r, int missing) {
     const size_t counts[] = {l->count, l->groups, l->column, l->columns};
     keep(r, counts, sizeof counts);
     keep(r, l->of, l->count * sizeof *l->of);
-    kspec_labels_free(l);
+    kspec_free(l);
     return st;
 }
 
@@ -372,7 +372,7 @@ static kspec_status reading(rank_job *r) {
     for (size_t j = 0; d->col_names && j < d->cols; j++)
         keep(r, d->col_names[j], strlen(d->col_names[j]) + 1);
     if (d->row_trials) keep(r, d->row_trials, d->rows * sizeof *d->row_trials);
-    kspec_dataset_free(d);
+    kspec_free(d);
     return r->size < 2 ? read_labels(r, 0) : st;
 }
 
@@ -541,7 +541,7 @@ static kspec_status on_gpu(rank_job *r) {
         keep_number(r, m->estimates[k]->std_error);
     }
     if (!st) snprintf(r->err.msg, sizeof r->err.msg, "%s", m->device.name);
-    kspec_moments_free(m);
+    kspec_free(m);
     free(x);
     return st;
 }

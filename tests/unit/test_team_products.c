@@ -157,7 +157,7 @@ TEST(the_other_ranks_are_gone) {
         CHECK(kspec_team_open(&comm, &o.team, &err) == KSPEC_OK);
         kspec_status st = kspec_moments(&phi, 1, &o, &r, &err);
         CHECK((r == NULL) == (st != KSPEC_OK));
-        kspec_moments_free(r);
+        kspec_free(r);
         if (st) {
             failed++;
             CHECK_FAILS(st, KSPEC_E_IO, err, "rank 0: the other ranks cannot be reached");

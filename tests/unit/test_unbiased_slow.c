@@ -54,10 +54,7 @@ static void draw(const setting *t, uint64_t seed, double *x) {
         g.eigenvalues = &t->eta, g.eigenvalue_count = 1;
     else
         g.eta = &t->eta, g.eta_count = 1;
-    kspec_generator *make;
-    if (kspec_generate_open(t->P, t->Q, &g, &make, NULL) || kspec_generate_rows(make, 0, 0, t->P, x, NULL))
-        abort();
-    kspec_generate_close(make);
+    if (kspec_generate(t->P, t->Q, &g, x, NULL)) abort();
 }
 
 static void measure(const setting *t, unsigned estimator, int nmax, int trials_used, stats *s) {
@@ -80,7 +77,7 @@ static void measure(const setting *t, unsigned estimator, int nmax, int trials_u
         kspec_moments_result *r;
         if (kspec_moments(phi, (size_t)trials_used, &o, &r, NULL)) abort();
         note(s, r->estimates, nmax);
-        kspec_moments_free(r);
+        kspec_free(r);
     }
     free(x);
 }
@@ -132,7 +129,7 @@ TEST(trials_undo_correlated_noise) {
             measure(&t, which[k], 4, 1, &one);
             for (int n = 0; n < 4; n++) {
                 double za = z_score(&all, n, m[n]), z1 = z_score(&one, n, m[n]);
-                const char *name = kspec_estimator_name(which[k]);
+                const char *name = kspec_name(KSPEC_NAMES_ESTIMATOR, which[k]);
                 CHECK_MSG(fabs(za) < 4.5, "%s, %d trials, n = %d: z = %g", name, trials, n + 1, za);
                 CHECK_MSG(z1 > 6, "%s, one trial, n = %d: z = %g", name, n + 1, z1);
             }
@@ -170,7 +167,7 @@ TEST(intervals_cover) {
             if (kspec_moments(&phi, 1, &o, &r, NULL)) abort();
             for (int n = 0; n < 4; n++)
                 covered[n] += r->estimates[n]->ci_low <= m[n] && m[n] <= r->estimates[n]->ci_high;
-            kspec_moments_free(r);
+            kspec_free(r);
         }
         for (int n = 1; n < 4; n++) {
             double share = covered[n] / (double)t->seeds;

@@ -103,7 +103,7 @@ TEST(noise_of_a_spectrum_drawn) {
         CHECK(fabs(w->error_noise - d->error_noise) < 5 * d->error_noise_se);
         CHECK(fabs(w->variance - d->variance) < 5 * d->variance_se);
     }
-    kspec_wls_free(want), kspec_wls_free(drawn);
+    kspec_free(want), kspec_free(drawn);
     s[2] = -1;
     CHECK_FAILS(kspec_wls_theory(N, p, 3, &o, &want, &e), KSPEC_E_DATA, e, "has -1 at frequency 2");
     s[2] = 9;
@@ -260,10 +260,10 @@ TEST(lists_and_threads_change_nothing) {
             CHECK(expect_at(N, p[i], &o, &q, NULL) == KSPEC_OK);
             CHECK_MSG(same(r->points[i], &q), "p = %zu", p[i]);
         }
-        if (threads > 1) kspec_wls_free(r);
+        if (threads > 1) kspec_free(r);
     }
-    kspec_wls_free(first);
-    kspec_wls_free(NULL);
+    kspec_free(first);
+    kspec_free(NULL);
 }
 
 /* NULL options: P = max(N, p), no noise; an empty list has an empty result, and a list is needed otherwise */
@@ -273,12 +273,12 @@ TEST(defaults) {
     kspec_error e;
     const kspec_wls_opts zeroed = {.size = sizeof zeroed};
     CHECK(kspec_wls_theory(40, NULL, 0, NULL, &r, NULL) == KSPEC_OK && r->count == 0);
-    kspec_wls_free(r);
+    kspec_free(r);
     for (int k = 0; k < 2; k++) {
         size_t p = 50;
         CHECK(kspec_wls_theory(40, &p, 1, k ? &zeroed : NULL, &r, NULL) == KSPEC_OK);
         CHECK(r->P == 50 && r->points[0]->error_noise == 0);
-        kspec_wls_free(r);
+        kspec_free(r);
     }
     CHECK(expect_at(40, 3, NULL, &q, NULL) == KSPEC_OK && q.error_noise == 0);
     CHECK_FAILS(kspec_wls_theory(40, NULL, 1, NULL, &r, &e), KSPEC_E_ARG, e, "the list of p is missing");
@@ -299,7 +299,7 @@ TEST(long_sweeps) {
         CHECK_CLOSE(q->error_noise, share, 1e-12);
         CHECK_CLOSE(q->variance, 2 * share / (double)p[i], 1e-12);
     }
-    kspec_wls_free(r);
+    kspec_free(r);
     /* a tiny error, free of cancellation */
     o.gamma = 4, o.beta = 4, o.P = 4000;
     CHECK(expect_at(1000, 4000, &o, &last, NULL) == KSPEC_OK);

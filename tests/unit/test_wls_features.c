@@ -81,7 +81,7 @@ TEST(against_the_definition) {
             CHECK_MSG(kspec_wls_features(&mpsi, &my, &o, &r, &e) == KSPEC_OK, "%s", e.msg);
             if (threads == 1) first_error = r->error_noise_free;
             CHECK(r->error_noise_free == first_error);
-            if (threads < 3) kspec_wls_features_free(r);
+            if (threads < 3) kspec_free(r);
         }
         CHECK(r->p == p && r->rank == (N < p ? N : p) && r->N == N && r->P == P && r->outputs == 2);
         CHECK(r->predicted_rows == N && r->singular_count == r->rank);
@@ -124,7 +124,7 @@ TEST(against_the_definition) {
         CHECK(fabs(r->error_noise_free - (double)E0) < 1e-8 * (double)E0 + 1e-20); /* 0 where p = P <= N */
         CHECK_CLOSE(r->error_noise, (double)En, 1e-8);
         CHECK_CLOSE(r->variance, (double)V, 1e-8);
-        kspec_wls_features_free(r);
+        kspec_free(r);
     }
 }
 
@@ -154,17 +154,17 @@ TEST(diagonals_and_strides) {
         CHECK_CLOSE(s->error_noise_free, r->error_noise_free, 1e-11);
         CHECK_CLOSE(s->error_noise, r->error_noise, 1e-11);
         CHECK_CLOSE(s->variance, r->variance, 1e-11);
-        kspec_wls_features_free(s);
+        kspec_free(s);
     }
-    kspec_wls_features_free(r);
+    kspec_free(r);
     /* without y only errors; without covariances only the fit */
     CHECK(kspec_wls_features(&a, NULL, &o, &r, NULL) == KSPEC_OK && !r->theta && !r->fitted &&
           r->outputs == 0 && isnan(r->residual));
     CHECK(isfinite(r->error_noise));
-    kspec_wls_features_free(r);
+    kspec_free(r);
     CHECK(kspec_wls_features(&a, &my, NULL, &r, NULL) == KSPEC_OK && isnan(r->error_noise) &&
           isnan(r->error_noise_free));
-    kspec_wls_features_free(r);
+    kspec_free(r);
 }
 
 /*
@@ -185,14 +185,14 @@ TEST(rank_deficient_features) {
     CHECK(r->rank == 3 && r->residual < 1e-13 && r->singular_values[3] < 1e-12);
     CHECK_CLOSE(r->theta[1], 2, 1e-12);
     CHECK_CLOSE(r->theta[3], 2, 1e-12);
-    kspec_wls_features_free(r);
+    kspec_free(r);
     /* the tolerance decides */
     kspec_wls_features_opts o = {.size = sizeof o, .rank_tol = 0.9};
     CHECK(kspec_wls_features(&m, &my, &o, &r, NULL) == KSPEC_OK && r->rank < 3);
-    kspec_wls_features_free(r);
+    kspec_free(r);
     memset(psi, 0, sizeof psi);
     CHECK(kspec_wls_features(&m, &my, NULL, &r, NULL) == KSPEC_OK && r->rank == 0 && r->theta[0] == 0);
-    kspec_wls_features_free(r);
+    kspec_free(r);
 }
 
 /* |A (Psi B w - y)|^2 + ridge |w|^2: its gradient in w is 0 at the fit, as differences of the sum show */
@@ -216,7 +216,7 @@ TEST(ridge) {
                 gradient += a[i] * a[i] * psi[i * P + k] * b[k] * (r->fitted[i] - y[i]);
             CHECK(fabs(gradient) < 1e-13 * (1 + ridge));
         }
-        kspec_wls_features_free(r);
+        kspec_free(r);
     }
     kspec_wls_features_opts o = {.size = sizeof o, .ridge = -1};
     kspec_wls_features_result *r;
@@ -243,7 +243,7 @@ TEST(bad_input) {
                 "prior covariance is not positive semidefinite: its eigenvalues are from -1 to 3");
     bad[1] = bad[3] = 1; /* 2, 1, 0 */
     CHECK(kspec_wls_features(&m, &my, &o, &r, &e) == KSPEC_OK);
-    kspec_wls_features_free(r);
+    kspec_free(r);
     o.prior = NULL;
     CHECK_FAILS(kspec_wls_features(&m, &short_y, &o, &r, &e), KSPEC_E_ARG, e, "the target is 3 x 1");
     o.at = &short_y;
@@ -262,7 +262,7 @@ TEST(bad_input) {
                 "features: row 1, column 2 (from 0) is NaN");
     CHECK(r == NULL);
     CHECK_FAILS(kspec_wls_features(NULL, &my, NULL, &r, &e), KSPEC_E_ARG, e, "the feature matrix is missing");
-    kspec_wls_features_free(NULL);
+    kspec_free(NULL);
 }
 
 /* The values to s, and the exponent to *exponent where it is wanted */
@@ -276,7 +276,7 @@ static kspec_status decay(const kspec_matrix *X, const kspec_wls_decay_opts *o, 
         memcpy(s, r->values, r->count * sizeof *s);
         if (exponent) *exponent = r->exponent;
     }
-    kspec_wls_decay_free(r);
+    kspec_free(r);
     return st;
 }
 

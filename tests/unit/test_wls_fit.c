@@ -29,7 +29,7 @@ static void compare_fit(size_t N, size_t p, double alpha, double beta, int compl
     CHECK(fabs(fit->residual - (double)sqrtl(residual / N)) < 1e-9 * (1 + fit->residual));
     CHECK(fit->regime == (p < N ? KSPEC_WLS_REGIME_UNDER : KSPEC_WLS_REGIME_OVER));
     CHECK((fit->iterations > 0) <= (p < N) && fit->N == N && fit->p == p && fit->seconds >= 0);
-    kspec_wls_fit_free(fit);
+    kspec_free(fit);
     free(y), free(M), free(want);
 }
 
@@ -63,7 +63,7 @@ TEST(exact_data_and_predictions) {
             for (size_t k = 0; k < 2 * P; k++)
                 CHECK_MSG(fabs(fit->theta[k] - c[k]) < 1e-11, "%g %g", fit->theta[k], c[k]);
             CHECK(fit->residual < 1e-11);
-            kspec_wls_fit_free(fit);
+            kspec_free(fit);
         }
     kspec_random_uniform(3, 1, 0, 1000, x);
     for (int i = 0; i < 1000; i++) x[i] = 20 * x[i] - 10;
@@ -134,8 +134,8 @@ TEST(the_scale_of_the_data_does_not_matter) {
                 CHECK_MSG(again->theta[k] == ldexp(first->theta[k], exponents[e]),
                           "p = %zu, 2^%d, k = %zu: %g from %g", p[i], exponents[e], k, again->theta[k],
                           first->theta[k]);
-            kspec_wls_fit_free(first);
-            kspec_wls_fit_free(again);
+            kspec_free(first);
+            kspec_free(again);
         }
 }
 
@@ -156,10 +156,10 @@ TEST(bad_fits) {
     CHECK_FAILS(kspec_wls_predict(r->theta, 4, y, 1, NULL, 1, &e), KSPEC_E_ARG, e, "no array for f");
     y[0] = INFINITY;
     CHECK_FAILS(kspec_wls_predict(r->theta, 4, y, 1, f, 1, &e), KSPEC_E_DATA, e, "x[0]");
-    kspec_wls_fit_free(r);
+    kspec_free(r);
     CHECK(kspec_wls_fit(8, 4, zero, NULL, &r, &e) == KSPEC_OK && r->theta[0] == 0 && r->theta[7] == 0);
-    kspec_wls_fit_free(r);
-    kspec_wls_fit_free(NULL);
+    kspec_free(r);
+    kspec_free(NULL);
 }
 
 /*
@@ -195,10 +195,10 @@ TEST(simulation_agrees_with_theory) {
                 CHECK(x->error == m->error && x->variance == m->variance &&
                       x->error_noise_free_se == m->error_noise_free_se);
             }
-            kspec_wls_free(again);
+            kspec_free(again);
         }
-        kspec_wls_free(expected);
-        kspec_wls_free(measured);
+        kspec_free(expected);
+        kspec_free(measured);
     }
 }
 
@@ -225,9 +225,9 @@ TEST(simulation_with_steep_weights) {
                       m->error_se == first[i].error_se && m->variance_se == first[i].variance_se);
                 near(m->error_noise, m->error_noise_se, expected->points[i]->error_noise, "noise", p[i]);
             }
-            kspec_wls_free(measured);
+            kspec_free(measured);
         }
-        kspec_wls_free(expected);
+        kspec_free(expected);
     }
 }
 
@@ -261,7 +261,7 @@ TEST(bad_simulations) {
     kspec_wls_result *r;
     CHECK_FAILS(measure_at(8, 3, 1, NULL, &m, &e), KSPEC_E_ARG, e, "1 draw is below 2");
     CHECK(kspec_wls_empirical(8, NULL, 0, 10, NULL, &r, &e) == KSPEC_OK && r->count == 0);
-    kspec_wls_free(r);
+    kspec_free(r);
 }
 
 /* ---------------------------------------------------------------------------------------------- choices */
@@ -363,7 +363,7 @@ TEST(theorem_5_1) {
             double there = pow(at * f, 2 * (zeta - o.alpha)) * noise + pow(at * f, -2 * beta) * signal;
             CHECK(there > pow(at, 2 * (zeta - o.alpha)) * noise + pow(at, -2 * beta) * signal);
         }
-        kspec_wls_bound_free(r);
+        kspec_free(r);
     }
     CHECK_MSG(printed_fails > 20, "%d", printed_fails);
 }
@@ -379,8 +379,8 @@ TEST(bad_bounds) {
     CHECK_FAILS(kspec_wls_bound(10, 1, 0, &p, 1, &o, &r, &e), KSPEC_E_ARG, e, "beta 0");
     CHECK_FAILS(kspec_wls_bound(10, 1, 300, &p, 1, &o, &r, &e), KSPEC_E_ARG, e, "beta 300");
     CHECK(kspec_wls_bound(10, 1, 1, &p, 1, NULL, &r, &e) == KSPEC_OK && isinf(r->least_p)); /* no noise */
-    kspec_wls_bound_free(r);
-    kspec_wls_bound_free(NULL);
+    kspec_free(r);
+    kspec_free(NULL);
     p = 11, o.P = 20;
     CHECK_FAILS(kspec_wls_bound(10, 1, 1, &p, 1, &o, &r, &e), KSPEC_E_ARG, e,
                 "p = 11 exceeds the N = 10 data");

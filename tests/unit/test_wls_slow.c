@@ -32,8 +32,8 @@ TEST(double_descent) {
         CHECK(q[15]->error_noise_free > q[31]->error_noise_free &&
               q[31]->error_noise_free > q[63]->error_noise_free);
         CHECK(q[63]->error_noise_free < q[3]->error_noise_free);
-        kspec_wls_free(expected);
-        kspec_wls_free(measured);
+        kspec_free(expected);
+        kspec_free(measured);
     }
 }
 
@@ -74,7 +74,7 @@ TEST(the_recursion_against_qr) {
             }
             CHECK_MSG(off < 1e-11 * size, "N = %zu, p = %zu, alpha = %g: %g", N, p, alphas[a], off / size);
             ks_arena_free(&arena);
-            kspec_wls_fit_free(fit);
+            kspec_free(fit);
             free(gram), free(w), free(y);
         }
     ks_blas_exit();

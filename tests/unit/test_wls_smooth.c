@@ -236,7 +236,7 @@ TEST(units_and_order_do_not_matter) {
         CHECK_CLOSE(b->half_width[i], 1e5 * a->half_width[39 - i], 1e-1);
         CHECK_CLOSE(a->at_fitted[i], a->fitted[i], 1e-12);
     }
-    kspec_wls_smooth_free(a), kspec_wls_smooth_free(b);
+    kspec_free(a), kspec_free(b);
     drop(p), drop(q);
 }
 
@@ -254,18 +254,18 @@ TEST(repeats_are_weights_and_gaps_are_no_points) {
     kspec_wls_smooth_result *a = fit(&p, &o);
     for (size_t i = 0; i < 30; i++) CHECK_CLOSE(a->fitted[i], b->fitted[i], 1e-9);
     for (size_t i = 0; i < 30; i++) CHECK_CLOSE(a->half_width[i], b->half_width[i], 1e-9);
-    kspec_wls_smooth_free(b);
+    kspec_free(b);
     w[30] = 0, o.at = p.x, o.at_count = 30;
     twice.y[30] = 5;
     b = fit(&twice, &o);
     for (size_t i = 0; i < 30; i++) CHECK_CLOSE(a->fitted[i], b->fitted[i], 1e-12);
-    kspec_wls_smooth_free(b);
+    kspec_free(b);
     w[30] = 1, twice.y[30] = NAN, o.gaps = 1;
     b = fit(&twice, &o);
     CHECK(b->gaps == 1);
     for (size_t i = 0; i < 30; i++) CHECK_CLOSE(a->fitted[i], b->fitted[i], 1e-12);
     CHECK_CLOSE(b->fitted[30], a->fitted[4], 1e-12);
-    kspec_wls_smooth_free(a), kspec_wls_smooth_free(b);
+    kspec_free(a), kspec_free(b);
     drop(p), drop(twice);
 }
 
@@ -281,7 +281,7 @@ TEST(the_same_bits_on_any_threads) {
             CHECK(memcmp(r[0]->fitted, r[t]->fitted, 5000 * sizeof(double)) == 0);
             CHECK(memcmp(r[0]->half_width, r[t]->half_width, 5000 * sizeof(double)) == 0);
         }
-        for (int t = 0; t < 3; t++) kspec_wls_smooth_free(r[t]);
+        for (int t = 0; t < 3; t++) kspec_free(r[t]);
         drop(p);
     }
 }
@@ -297,7 +297,7 @@ TEST(least_squares_stops_at_the_noise) {
     for (size_t k = 0; k < r->curve_count; k++)
         if (r->curve[k]->p == 15) CHECK_CLOSE(r->curve[k]->residual, sqrt(left / 64), 1e-12);
     CHECK_CLOSE(r->half_width[3], 1.96 * 0.1 * sqrt(15.0 / 64), 1e-4);
-    kspec_wls_smooth_free(r);
+    kspec_free(r);
     drop(p);
 }
 
@@ -313,7 +313,7 @@ TEST(bands_cover_and_the_noise_is_found) {
                 for (size_t i = 0; i < 64; i++)
                     cover += fabs(r->fitted[i] - p.truth[i]) <= r->half_width[i] ? 1. / 64 : 0;
                 noise += r->noise / 0.2;
-                kspec_wls_smooth_free(r);
+                kspec_free(r);
                 drop(p);
             }
     CHECK_MSG(cover / runs > 0.90 && cover / runs < 0.99, "bands cover %g", cover / runs);
