@@ -148,7 +148,7 @@ KSPEC_API kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials,
 
 /*
  * The same for `count` matrices, each separately: matrix k has the trials from phi[k*ntrials] on, and its
- * result is out[k]; free each with kspec_dimension_free(). Small matrices are computed in parallel, on a GPU
+ * result is out[k]; free each with kspec_free(). Small matrices are computed in parallel, on a GPU
  * together. On failure all of `out` is NULL, and the message names the matrix.
  */
 KSPEC_API kspec_status kspec_dimension_batch(const kspec_matrix *phi, size_t count, size_t ntrials,
