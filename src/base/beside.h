@@ -10,8 +10,9 @@
 typedef enum { KS_FOUND, KS_ABSENT, KS_STRANGE } ks_finding;
 
 /*
- * Is this absolute path a regular file that may be read (run: executed)? STRANGE: the file belongs neither to
- * root, nor to this user, nor to the owner of the file `owner` (or NULL), or everybody can write to it.
+ * Is this absolute path a regular file that may be read (run: executed)? A file is STRANGE if everybody can
+ * write to it, or if it belongs neither to root, nor to this user, nor to the owner of the file `owner` (or
+ * NULL).
  */
 ks_finding ks_beside_look(const char *path, int run, const char *owner);
 
@@ -29,7 +30,7 @@ const char *ks_beside_own(void);
 ks_finding ks_beside_find(const char *name, const char *const *subs, int run, char path[PATH_MAX]);
 
 /*
- * The same for a plugin: looks near the program, in the directory of libraries next to it, and in the
- * installation directory
+ * Looks for a plugin near the program, in the directory of libraries next to it, and in the installation
+ * directory
  */
 ks_finding ks_beside_plugin(const char *name, char path[PATH_MAX]);

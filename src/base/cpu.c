@@ -25,7 +25,7 @@ ks_isa ks_isa_best(void) {
         return KS_ISA_AVX512;
     if (avx2) return KS_ISA_AVX2;
 #elif defined(__aarch64__)
-    return KS_ISA_NEON; /* every such processor has it */
+    return KS_ISA_NEON; /* every ARM64 processor has NEON */
 #endif
     return KS_ISA_GENERIC;
 }

@@ -13,7 +13,8 @@ uint64_t ks_digest(uint64_t h, const void *bytes, size_t count) {
     const unsigned char *p = bytes;
     uint64_t lane[4] = {h, ~h, h + 1, ~h - 1}, w[4];
     size_t left = count;
-    for (; left >= sizeof w; left -= sizeof w, p += sizeof w) { /* four chains, so that none waits */
+    /* four independent chains, computed side by side */
+    for (; left >= sizeof w; left -= sizeof w, p += sizeof w) {
         memcpy(w, p, sizeof w);
         for (int k = 0; k < 4; k++) lane[k] = mix(lane[k], w[k]);
     }

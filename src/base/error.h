@@ -8,7 +8,7 @@ kspec_status ks_fail(kspec_error *err, kspec_status code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * The same for a wrong field of the options; `value` suggests a value for the field unless it is NULL:
+ * Like ks_fail(), for a wrong field of the options. `value` suggests a value for the field unless it is NULL:
  * `return ks_refuse(err, KSPEC_E_ARG, "nan", "omit-rows", ...)`. A message names no flag of the tool.
  */
 kspec_status ks_refuse(kspec_error *err, kspec_status code, const char *option, const char *setting,
@@ -21,13 +21,13 @@ kspec_status ks_about(kspec_error *err, const char *option, const char *setting,
 kspec_status ks_fail_again(kspec_error *err, const kspec_error *failure);
 
 /*
- * snprintf() with a decimal point in every locale, and the final clean-up of a message: printable letters
- * only, and "1 row is" instead of "1 rows are".
+ * ks_print() is snprintf() with a decimal point in every locale. ks_polish() cleans a finished message: it
+ * replaces unprintable letters and turns "1 rows are" into "1 row is".
  */
 void ks_print(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void ks_polish(char *text);
 
-/* The same with KSPEC_E_NOMEM and a message that names the purpose and the amount of memory. */
+/* Fails with KSPEC_E_NOMEM and a message that names the purpose and the amount of memory. */
 kspec_status ks_nomem(kspec_error *err, const char *what, size_t bytes);
 
 /*

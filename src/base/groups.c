@@ -50,7 +50,10 @@ kspec_status ks_groups_make(ks_groups *g, const uint64_t *labels, size_t n, cons
         return ks_fail(err, KSPEC_E_ARG, "all %zu %ss have one label: at least 2 groups are needed", n, what);
     if (g->count == n) g->of = NULL;
     for (size_t k = 0; k < g->count; k++) g->start[k + 1] += g->start[k];
-    /* start[k] moves to the end of group k while the loop lists the members, and back */
+    /*
+     * While the first loop lists the members, start[k] moves to the end of group k. The second loop moves it
+     * back.
+     */
     for (size_t i = 0; i < n && g->of; i++) g->member[g->start[g->of[i]]++] = i;
     for (size_t k = g->count; k > 0 && g->of; k--) g->start[k] = g->start[k - 1];
     g->start[0] = 0;
@@ -67,7 +70,7 @@ kspec_status ks_group_order_alloc(ks_group_order *o, const ks_groups *g, ks_aren
 void ks_group_order_set(ks_group_order *o, const ks_groups *g) {
     size_t at = 0;
     for (size_t k = 0; k < g->count; k++) {
-        size_t own = o->group[k]; /* a group of one, or the group's number */
+        size_t own = o->group[k]; /* the number of the group, or of the row if groups have one row each */
         o->first[k] = at;
         for (size_t i = 0; i < ks_group_size(g, own); i++)
             o->place[at++] = g->of ? g->member[g->start[own] + i] : own;

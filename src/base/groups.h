@@ -11,9 +11,9 @@
 /* One side of the matrix: n rows (or columns) in `count` groups, numbered in order of first appearance. */
 typedef struct {
     size_t n, count;
-    /* the group of each row; NULL, like the other lists, if every row is a group of one and count = n */
+    /* the group of each row; if every row is a group of one, count = n and all lists are NULL */
     size_t *of;
-    /* the members of group k, in order: member[start[k]] ... member[start[k+1] - 1] */
+    /* group k has the members member[start[k]] ... member[start[k+1] - 1], in order */
     size_t *start, *member;
 } ks_groups;
 
@@ -38,8 +38,9 @@ static inline int ks_groups_even(const ks_groups *g) {
 }
 
 /*
- * An order of the rows in which each group is contiguous: row place[i] of the matrix comes i-th, and the k-th
- * group is number group[k] and begins at first[k]; first[count] = n.
+ * An order of the rows that keeps each group together. The i-th row in this order is row place[i] of the
+ * matrix. The k-th group in this order has the number group[k], and its rows begin at first[k]. The last
+ * entry is first[count] = n.
  */
 typedef struct {
     size_t *place, *group, *first;
@@ -49,7 +50,7 @@ kspec_status ks_group_order_alloc(ks_group_order *o, const ks_groups *g, ks_aren
 /* Fills in place and first, from group. */
 void ks_group_order_set(ks_group_order *o, const ks_groups *g);
 
-/* f 2^e, for numbers beyond a double's range */
+/* The number f 2^e, which may lie beyond a double's range */
 typedef struct {
     double f;
     int e;

@@ -15,7 +15,7 @@ static inline size_t ks_letter(const void *text, size_t left) {
         if ((s[i] & 0xc0) != 0x80) return 0;
     if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
         (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0; /* overlong, surrogate, or past U+10FFFF */
+        return 0; /* overlong form, surrogate, or beyond U+10FFFF */
     return n;
 }
 

@@ -99,7 +99,7 @@ size_t ks_limits_available(const char *root) {
     size_t kib, bytes = SIZE_MAX;
     if (read_number(root, "/proc", "meminfo", "MemAvailable:", &kib))
         bytes = ks_size(kib, 1024);
-    else if (!*root && sysconf(_SC_PHYS_PAGES) > 0) /* not Linux: all physical memory, used or not */
+    else if (!*root && sysconf(_SC_PHYS_PAGES) > 0) /* without /proc: all physical memory, used or not */
         bytes = ks_size((size_t)sysconf(_SC_PHYS_PAGES), (size_t)sysconf(_SC_PAGESIZE));
     bytes = least(bytes, control_groups(root));
     bytes = least(bytes, resource_leaves(root, RLIMIT_AS, "VmSize:"));

@@ -12,7 +12,8 @@ static inline double ks_at(const kspec_matrix *m, size_t i, size_t j) {
 }
 
 /*
- * KSPEC_E_ARG unless m is a valid matrix: not NULL, at least 1 x 1, with data. `what` names it: "the matrix".
+ * KSPEC_E_ARG unless m is a valid matrix: not NULL, at least 1 x 1, with data. The message calls the matrix
+ * `what`.
  */
 kspec_status ks_matrix_check(const kspec_matrix *m, const char *what, kspec_error *err);
 
@@ -23,7 +24,7 @@ kspec_status ks_matrix_check(const kspec_matrix *m, const char *what, kspec_erro
 kspec_status ks_matrix_copy(const kspec_matrix *m, size_t first, size_t count, const char *what, double *out,
                             kspec_error *err);
 
-/* The same check, without the copy. */
+/* Checks that every entry is finite, like ks_matrix_copy(), but copies nothing. */
 kspec_status ks_matrix_finite(const kspec_matrix *m, const char *what, kspec_error *err);
 
 /* A view of a dense row-major array. */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KS_ALIGN 64 /* a cache line, and the widest vector register */
+#define KS_ALIGN 64 /* the size of a cache line and of the widest vector register */
 
 static inline size_t ks_size(size_t a, size_t b) {
     size_t r;
@@ -36,8 +36,8 @@ void ks_free(void *ptr);                    /* NULL is allowed */
 size_t ks_memory_available(void);
 
 /*
- * The same for a caller who needs `bytes`: SIZE_MAX up to a megabyte, which is not worth asking the system
- * about.
+ * ks_memory_available() for a caller who needs `bytes`. Up to a megabyte it returns SIZE_MAX without asking
+ * the system.
  */
 size_t ks_memory_for(size_t bytes);
 

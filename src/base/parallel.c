@@ -36,7 +36,7 @@ kspec_status ks_run_init(ks_run *run, int threads, kspec_progress progress, kspe
         return ks_fail(err, KSPEC_E_ARG, "threads %d is not between 0 (the default) and %d", threads,
                        MAX_THREADS);
     ks_isa isa;
-    kspec_status st = ks_isa_choose(&isa, err); /* a bad KSPEC_ISA is reported by every computation */
+    kspec_status st = ks_isa_choose(&isa, err); /* every computation reports a bad KSPEC_ISA */
     if (st) return st;
     *run = (ks_run){threads ? threads : kspec_default_threads(), progress, 0, 1, NULL};
     return KSPEC_OK;
@@ -64,18 +64,17 @@ typedef struct {
     const ks_run *run;
     const ks_steps *s;
     void *ctx;
-    /* the next chunk of this step to hand out, and the number of chunks */
+    /* the next chunk of this step that a worker will take, and the number of chunks */
     atomic_size_t next;
     size_t nchunks;
-    /* set by a failure or a cancellation */
+    /* becomes 1 after a failure or a cancellation */
     atomic_bool stop;
     /*
-     * for the end of a step: the current step, the number of workers that have finished it, and of all
-     * workers
+     * the current step, the number of workers that have finished it, and the number of all workers
      */
     atomic_size_t step;
     atomic_int come, workers;
-    /* guards the three fields below, and the sleep until `step` changes */
+    /* the lock guards the three fields below, and workers sleep under it until `step` changes */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     /* the lowest chunk that failed, and its error */
@@ -133,7 +132,7 @@ static void make(loop *l, size_t step, const ks_worker *worker) {
         ks_clear(worker->err);
         kspec_status st = l->s->make(l->ctx, step, chunk, worker);
         if (st) fail(l, chunk, st, worker->err->msg);
-        /* worker 0 is the calling thread, the only one that may report */
+        /* Only worker 0, the calling thread, may report progress. */
         const double done = (double)step + (double)(chunk + 1) / (double)l->nchunks;
         if (worker->index == 0 && ks_run_report(l->run, done / (double)l->s->steps))
             fail(l, l->nchunks, KSPEC_E_CANCELLED, "");
@@ -156,7 +155,7 @@ kspec_status ks_parallel_steps(const ks_run *run, const ks_steps *s, void *ctx, 
     atomic_init(&l.stop, 0);
     atomic_init(&l.step, 0);
     atomic_init(&l.come, 0);
-    atomic_init(&l.workers, MAX_THREADS + 1); /* so nobody is last before all start */
+    atomic_init(&l.workers, MAX_THREADS + 1); /* no step can end before the true number is set */
     pthread_mutex_init(&l.lock, NULL);
     pthread_cond_init(&l.changed, NULL);
 

@@ -14,7 +14,7 @@
 typedef struct {
     int threads; /* at least 1 */
     kspec_progress progress;
-    double from, to; /* the fraction of the whole call that the current loop covers */
+    double from, to; /* the current loop covers this part of the whole call */
     /* the GPU that computes the parts it can (device/device.h); NULL: the CPU computes everything */
     struct ks_device *device;
     /* the processes that share the loops (team/team.h); NULL: this process only */
@@ -25,7 +25,8 @@ typedef struct {
 kspec_status ks_run_init(ks_run *run, int threads, kspec_progress progress, kspec_error *err);
 
 /*
- * The same run, but covering the part [a,b] of the range of `run` (0 <= a <= b <= 1): a step of a longer job.
+ * A copy of `run` for a step of a longer job. Its progress covers the part [a,b] of the range of `run` (0 <=
+ * a <= b <= 1).
  */
 ks_run ks_run_part(const ks_run *run, double a, double b);
 
@@ -61,7 +62,10 @@ kspec_status ks_parallel_for(const ks_run *run, size_t nchunks, ks_chunk_fn fn, 
 typedef struct {
     /* the largest number of chunks of a step, which also limits the number of threads */
     size_t steps, most;
-    /* the number of chunks of a step; any of the threads calls it after the step before is done */
+    /*
+     * Returns the number of chunks of a step. Any of the threads may call it, after the previous step has
+     * ended.
+     */
     size_t (*chunks)(void *ctx, size_t step);
     kspec_status (*make)(void *ctx, size_t step, size_t chunk, const ks_worker *worker);
 } ks_steps;

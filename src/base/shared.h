@@ -13,24 +13,24 @@
 typedef struct {
     void *to;
     size_t each, count, per;
-    /* the number of the element at `to`: this process does not hold the elements before it */
+    /* the number of the element at `to`; this process does not store earlier elements */
     size_t first;
 } ks_share;
 
 typedef struct {
     /*
-     * a loop whose chunks the team divides; `falling`: each chunk takes a little less time than the one
-     * before
+     * A loop whose chunks the team divides. In `falling` each chunk takes a little less time than the
+     * previous chunk.
      */
     kspec_status (*loop)(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn, void *ctx,
                          const ks_share *shares, int count, kspec_error *err);
     kspec_status (*falling)(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn, void *ctx,
                             const ks_share *shares, int count, kspec_error *err);
-    /* the number of this process and the number of processes; a loop without chunks counts as one */
+    /* The number of this process, and the number of processes. `count` counts a loop without chunks. */
     int (*rank)(const kspec_team *t);
     int (*ranks)(const kspec_team *t);
     void (*count)(kspec_team *t);
-    /* the next three: all processes exchange their status, rank 0 sends its data to all, a call ends */
+    /* All processes exchange their status. Rank 0 sends its data to all. A call ends. */
     kspec_status (*synchronise)(kspec_team *t, kspec_status mine, const char *what, uint64_t number,
                                 kspec_error *err);
     kspec_status (*send)(kspec_team *t, void *data, size_t bytes, kspec_error *err);

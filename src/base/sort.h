@@ -6,5 +6,5 @@
 void ks_sort_ascending(double *x, size_t count);
 void ks_sort_descending(double *x, size_t count);
 
-/* order[k] = the index of the k-th largest of x; equal values keep their order. */
+/* Sets order[k] to the index of the k-th largest value of x. Equal values keep their order. */
 void ks_order_descending(const double *x, size_t count, size_t *order);

@@ -1,8 +1,8 @@
 /*
- * The registry of random streams. Every use of random numbers in the library owns a range of streams, so that
- * no two uses draw the same numbers from one seed: data generated with --seed 7 and draws with --seed 7 are
- * independent. The table is in streams.c. tests/unit/test_streams.c checks that no two ranges overlap, and
- * tests/check_includes.sh checks that every stream in use comes from ks_stream().
+ * The registry of random streams. Every use of random numbers in the library has a separate range of streams.
+ * So data generated with --seed 7 and draws with --seed 7 are independent. The table is in streams.c.
+ * tests/unit/test_streams.c checks that no two ranges overlap, and tests/check_includes.sh checks that every
+ * stream in use comes from ks_stream().
  */
 #pragma once
 
@@ -60,13 +60,13 @@ typedef enum {
     KS_STREAM_WLS_NTK,
     /* dimension: the rows (k = 0) and columns (k = 1) that the curve begins with */
     KS_STREAM_CURVE,
-    /* checks: the rows whose pairs are all compared */
+    /* checks: the rows that are compared in pairs */
     KS_STREAM_CHECK,
     /* dimension: the rows that give the null distribution of an alignment */
     KS_STREAM_PERMUTED,
     /* blocks: pairs of rows to compare with pairs of consecutive rows */
     KS_STREAM_BLOCKS,
-    /* accumulator: row i of its stream is kept according to number i */
+    /* accumulator: number i decides whether the sample contains row i of the stream */
     KS_STREAM_RESERVOIR,
     /* learn: see ks_learn_stream() */
     KS_STREAM_LEARN,

@@ -48,7 +48,7 @@ double ks_student_quantile(double degrees) {
         const double tails = ks_student_tails(t, nu), slope = -2 * unit * pow(1 + t * t / nu, -(nu + 1) / 2),
                      step = log(tails / 0.05) * tails / (slope * t);
         t *= exp(-step);
-        if (fabs(step) < 1e-9) break; /* the next step would be the square of this one */
+        if (fabs(step) < 1e-9) break; /* Newton's next step would be about the square of this step. */
     }
     return t;
 }

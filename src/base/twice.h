@@ -20,7 +20,7 @@ static inline ks_twice ks_twice_quick(double a, double b) {
     return (ks_twice){s, b - (s - a)};
 }
 
-/* a + b exactly */
+/* the exact sum a + b */
 static inline ks_twice ks_twice_sum(double a, double b) {
     const double s = a + b, t = s - a;
     return (ks_twice){s, (a - (s - t)) + (b - t)};
