@@ -1,4 +1,4 @@
-/* Computes `exact` in two sums if one entry, row or column would spoil the rounding of all others. */
+/* Computes `exact` in two sums if one large entry, row or column would cause rounding errors in all terms. */
 #pragma once
 
 #include "exact/exact.h"

@@ -32,7 +32,10 @@ static int list_graphs(ks_cycles *c, const size_t size[2]) {
     return c->graphs != NULL;
 }
 
-/* Adds as many links as a graph has edges. A vertex stands for one position per two ends of edges at it. */
+/*
+ * Adds `count` parallel edges between vertices u and v. Each position of the cycle at a vertex has two ends
+ * of edges.
+ */
 static void add_links(ks_net *net, int count, int matrix, int u, int v) {
     for (int k = 0; k < count; k++)
         net->link[net->links++] = (ks_link){(uint8_t)matrix, (uint8_t)u, (uint8_t)v};

@@ -8,7 +8,7 @@
 #include "kspec/moments.h"
 
 enum {
-    /* the highest order; from order 6 on, too many graphs are hard */
+    /* the highest order; at order 6 too many graphs need more than matrix products */
     KS_EXACT_NMAX = 5
 };
 
@@ -23,7 +23,7 @@ typedef struct {
      * estimate and for the leave-one-out estimates. The fields below are for weighted forms alone.
      */
     int weighted;
-    /* by side: is it centred; the size of its population, or INFINITY; are its indices left out */
+    /* for each side: is it centred; the size of its population, or INFINITY; are its indices left out */
     int split[2];
     double population[2];
     int pinned[2];
@@ -37,12 +37,12 @@ typedef struct {
  */
 typedef struct {
     int n, rows, cols;
-    /* sum of mu(pi) mu(sigma) over the partitions with this graph; weighted: see terms.c */
+    /* the sum of mu(pi) mu(sigma) over the partitions with this graph; terms.c explains weighted forms */
     double weight;
     /*
-     * Weighted. less: the weight of the graph's value in the estimates without one row and without one
-     * column. pin: the weight of its value with the vertex `root` fixed to the omitted index, which is
-     * subtracted. Rows come first; -1: no vertex is fixed.
+     * For weighted forms. less: the weight of the graph in the estimates without one row and without one
+     * column. pin: the weight of the graph with the vertex `root` fixed to the omitted index; this value is
+     * subtracted. Vertices are numbered with rows first. root = -1: no vertex is fixed.
      */
     double less[2], pin;
     int root;
@@ -52,7 +52,7 @@ typedef struct {
 } ks_graph;
 
 /* Writes the different graphs of order n to out (room for KS_GRAPHS_MAX) and returns their number. */
-enum { KS_GRAPHS_MAX = 300 }; /* the most of any order: 292 (two trials, n = 5) */
+enum { KS_GRAPHS_MAX = 300 }; /* the largest number is 292 (two trials, n = 5) */
 size_t ks_graphs(ks_exact_form form, int n, ks_graph *out);
 
 /*
@@ -66,13 +66,13 @@ typedef struct {
     ks_graph *graphs;
     ks_plan plan;
     ks_arena arena;
-    /* bytes that it holds, and bytes that making it took */
+    /* the bytes of the finished plan, and the bytes needed while planning */
     size_t bytes, bytes_making;
 } ks_cycles;
 
 /*
- * Makes the graphs and the plan. rows, cols: the sizes of both sides (one-sided: only rows counts). At nmax =
- * 5 this takes 1 to 4 ms; lower orders take much less.
+ * Makes the graphs and the plan for a matrix of rows x cols. One-sided plans use only `rows`. At nmax = 5
+ * this takes 1 to 4 ms; lower orders take much less.
  */
 kspec_status ks_cycles_make(ks_cycles *c, ks_exact_form form, size_t rows, size_t cols, int nmax,
                             kspec_error *err);

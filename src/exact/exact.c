@@ -51,7 +51,7 @@ typedef struct {
     double S[KS_EXACT_NMAX], abs_S[KS_EXACT_NMAX], less[2][KS_EXACT_NMAX], *through[2];
 } sums;
 
-/* Weighted cycles: d[i] is the graph's value with its last vertex fixed to i. */
+/* For weighted cycles: d[i] is the value of the graph with its last vertex fixed to i. */
 static void fix_root(void *ctx, uint32_t graph, int side, double value, const double *d) {
     sums *s = ctx;
     const ks_graph *g = &s->cycles->graphs[graph];
@@ -204,7 +204,7 @@ static size_t through_bytes(const ks_exact_plan *e, int nmax, int with_loo) {
 
 kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *work, size_t *bytes,
                            kspec_error *err) {
-    static const double one, other; /* placeholders for the trials: a dry run never reads their entries */
+    static const double one, other; /* stand in for the trials, because a dry run never reads an entry */
     int k = with_loo != 0;
     kspec_status st = make_plan(e, nmax, k, err);
     if (!st && !e->work[k]) {
@@ -228,7 +228,7 @@ static double falling(size_t N, int n) { /* (N)_n = N (N-1) ... (N-n+1) */
 }
 
 /*
- * Computes the estimates without each of the N indices of a sampled side; `other` is the factor of the other
+ * Computes the estimates without each of the N indices of a sampled side. `other` is the factor of the other
  * side.
  */
 static void leave_one_out(size_t N, int n, double S, double other, const double *through, double *out) {
@@ -282,7 +282,7 @@ kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *
         if (abs_terms) abs_terms[n - 1] = got.abs_S[n - 1] / (rows * cols);
         if (!out->rows) continue;
         double *row = out->rows + (size_t)(n - 1) * p->P, *col = out->cols + (size_t)(n - 1) * p->Q;
-        /* a one-sided plan stores its only side as the rows */
+        /* A one-sided plan calls its only side the rows. */
         const double *r = got.through[0] + (size_t)(n - 1) * size[0];
         const double *c = s == KSPEC_SAMPLED_COLS ? r : got.through[1] + (size_t)(n - 1) * size[1];
         for (size_t i = 0; i < p->P; i++) row[i] = m;

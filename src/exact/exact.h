@@ -8,9 +8,9 @@
 #include "exact/cycles.h"
 
 /*
- * The plan for data of one shape. It does not depend on the entries, so one plan serves all splits of the
- * trials, with and without error bars. Set the fields before `plan` and leave the others 0. They hold the
- * plan of the order that was requested last.
+ * The plan for data of one shape. A plan does not depend on the entries, so one plan serves all splits of the
+ * trials, with and without error bars. Set the first fields and leave the others 0; these hold the plan of
+ * the latest requested order.
  */
 typedef struct {
     size_t P, Q;
@@ -18,27 +18,27 @@ typedef struct {
     /* 1: A and B differ */
     int two;
     /*
-     * Or, with `sampled` = both. center: the side whose mean is removed, from the kernel and beforehand from
-     * the data. population: the sizes of the populations of rows and columns; 0: infinite
+     * Only with `sampled` = both. center: the side whose mean is removed, both from the kernel and,
+     * beforehand, from the data. population: the sizes of the populations of rows and columns; 0: infinite
      */
     kspec_center center;
     double population[2];
-    /* threads for the plan's own memory estimate; 0: kspec_default_threads() */
+    /* the number of threads in the estimate of memory; 0: kspec_default_threads() */
     int threads;
 
     ks_cycles cycles;
-    /* the cost of the plan without leave-one-out estimates, and with them; 0: not yet counted */
+    /* the costs without and with leave-one-out estimates; 0: not yet counted */
     double work[2];
     size_t bytes[2];
-    /* the team whose rank the costs refer to; NULL: none */
+    /* the costs refer to one rank of this team; NULL: to one process */
     kspec_team *team;
 } ks_exact_plan;
 
 void ks_exact_plan_free(ks_exact_plan *e);
 
 /*
- * From now on costs refer to one rank of this team (NULL: one process) with this many threads (0:
- * kspec_default_threads()). On a device the cost is no higher.
+ * Sets the team (NULL: one process) and the number of threads (0: kspec_default_threads()). Later costs refer
+ * to one rank of the team. On a device the cost is no higher.
  */
 void ks_exact_share(ks_exact_plan *e, kspec_team *team, int threads);
 
@@ -79,8 +79,8 @@ kspec_status ks_exact(const ks_run *run, ks_exact_plan *e, const ks_pair *p, con
                       kspec_error *err);
 
 /*
- * The same; abs_terms[n-1] (unless NULL) receives the sum of the absolute values of the terms of m(n), in
- * units of m(n). Rounding errors are a small multiple of 1e-16 of it.
+ * ks_exact() that also sets abs_terms[n-1] (unless NULL) to the sum of the absolute values of the terms of
+ * m(n), in units of m(n). Rounding errors are a small multiple of 1e-16 of this sum.
  */
 kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *p, const ks_moments_out *out,
                             double *abs_terms, kspec_error *err);

@@ -15,7 +15,7 @@
 enum { N = KS_EXACT_NMAX };
 
 typedef struct {
-    /* block[l]: the block of position l */
+    /* block[l] is the block of position l */
     int blocks, block[N];
     double mu;
 } partition;
@@ -24,7 +24,7 @@ typedef struct {
 enum { PARTITIONS = 52 };
 
 static int partitions(int n, partition *out) {
-    int count = 0, block[N] = {0}, top[N + 1] = {0}; /* top[l]: the blocks used before position l */
+    int count = 0, block[N] = {0}, top[N + 1] = {0}; /* top[l] is the number of blocks before position l */
     for (int l = 0;;) {
         if (l == n) {
             partition *p = &out[count++];
@@ -37,7 +37,7 @@ static int partitions(int n, partition *out) {
                 if (size[block[k]]) p->mu *= -size[block[k]];
                 size[block[k]]++;
             }
-            while (l > 0 && block[l - 1] == top[l - 1]) l--; /* these already opened a block */
+            while (l > 0 && block[l - 1] == top[l - 1]) l--; /* skips positions that opened a block */
             if (l == 0) return count;
             block[--l]++;
         } else {
@@ -76,9 +76,8 @@ static void sort_descending(int n, uint64_t *w) {
 }
 
 /*
- * Two-sided: a word per column, a byte per row. The search permutes the rows and then sorts the columns. It
- * skips rows that their edges distinguish under every naming of the columns: only orders of decreasing `key`
- * count.
+ * Two-sided: a word per column, a byte per row. The search permutes the rows and then sorts the columns. Only
+ * orders of decreasing `key` count, because the key of a row is the same under every naming of the columns.
  */
 static name two_sided_name(const ks_graph *g) {
     name best = {{0}};
@@ -97,7 +96,7 @@ static name two_sided_name(const ks_graph *g) {
             for (int u = 0; u < g->rows; u++)
                 x.word[v] = x.word[v] << 8 | (uint64_t)(g->m[p[u]][v].a << 4 | g->m[p[u]][v].b);
         sort_descending(g->cols, x.word);
-        if (memcmp(&x, &best, sizeof x) > 0) best = x; /* any fixed order serves */
+        if (memcmp(&x, &best, sizeof x) > 0) best = x; /* any fixed order of names will do */
     } while (next_permutation(g->rows, p));
     return best;
 }
@@ -156,7 +155,8 @@ static ks_graph identify(ks_exact_form form, int n, const partition *pi, const p
  */
 typedef uint8_t turned_partitions[2][N][PARTITIONS];
 
-static int code(int n, const int *block) { /* of a partition with blocks in order of appearance */
+/* the number of a partition whose blocks are numbered in order of appearance */
+static int code(int n, const int *block) {
     int c = 0;
     for (int l = 0; l < n; l++) c = c * N + block[l];
     return c;
@@ -168,7 +168,7 @@ static void turn(int n, int parts, const partition *part, turned_partitions turn
     for (int back = 0; back < 2; back++)
         for (int r = 0; r < n; r++)
             for (int i = 0; i < parts; i++) {
-                int block[N], as[N] = {0}, blocks = 0; /* as: the block's new number + 1 */
+                int block[N], as[N] = {0}, blocks = 0; /* as[b] is the new number of block b, plus 1 */
                 for (int l = 0; l < n; l++) {
                     int *b = &as[part[i].block[(back ? r - l + n : r + l) % n]];
                     if (!*b) *b = ++blocks;
@@ -184,7 +184,7 @@ typedef struct {
     name names[KS_GRAPHS_MAX];
 } listed;
 
-/* The place of the graph in the list; adds the graph if it is new. */
+/* Returns the position of the graph in the list, and adds the graph if it is new. */
 static size_t place(listed *list, ks_exact_form form, const ks_graph *g) {
     name x = form.one_sided ? one_sided_name(g, form.two_trials) : two_sided_name(g);
     size_t k = 0;
@@ -202,7 +202,7 @@ static size_t place(listed *list, ks_exact_form form, const ks_graph *g) {
 size_t ks_graphs(ks_exact_form form, int n, ks_graph *out) {
     partition part[PARTITIONS];
     turned_partitions turned;
-    uint16_t at[PARTITIONS][PARTITIONS] = {{0}}; /* place in the list + 1 */
+    uint16_t at[PARTITIONS][PARTITIONS] = {{0}}; /* at[..] is the position in the list, plus 1 */
     listed list = {.graphs = out};
     int parts = partitions(n, part);
     turn(n, parts, part, turned);

@@ -2,19 +2,19 @@
  * Lists the graphs and weights of centred kernels and of finite populations.
  *
  * A centred kernel puts at each of the n row positions of the cycle either one row or minus two independent
- * ones, so that
- *     m_c(n) = sum over B of (-1)^|B| E[cycle whose row positions in B are split in two];
- * centred columns split the column positions likewise. A term has r = n + |B| row slots. Rows sampled without
- * replacement, P from a population of N, give the partition tau of the slots the weight
+ * ones. So m_c(n) = sum over B of (-1)^|B| E[cycle whose row positions in B are split in two]. Centred
+ * columns split the column positions likewise. A term has r = n + |B| row slots. If the P rows are sampled
+ * without replacement from a population of N, the partition tau of the slots has the weight
  *     w(tau) = sum over pi <= tau of mu(pi,tau) (N)_|pi| / (N^r (P)_|pi|),
  * which is mu(tau) / (P)_r for N infinite. The estimate is the sum of (-1)^|B| w(tau) w(sigma) C(tau, sigma)
- * over all terms. On a complete side, N = P, the weight is sum of mu(pi,tau) / N^r: only the partition into
- * single slots counts.
+ * over all terms. On a complete side, N = P, the weight is the sum of mu(pi,tau) / N^r, so only the partition
+ * into single slots counts.
  *
  * The mean of every distinct-index sum behind pi is multilinear in weights of the rows. Without row i,
  * (P)_|pi| becomes (P-1)_|pi|. For each block t of tau, C loses its value with t fixed to i as many times as
- * t holds blocks of pi. These are sums over graphs with one vertex fixed. They are not the derivative of the
- * sums over graphs, since a half of a split position has one edge and a whole position has two.
+ * t holds blocks of pi. The lost values are sums over graphs with one vertex fixed. These differ from the
+ * derivative of the sums over graphs, since a half of a split position has one edge and a whole position has
+ * two.
  *
  * The caller removes the mean of every centred line from the data, which changes no estimate. Then a half
  * that is alone in its block makes C zero, unless it is the fixed vertex.
@@ -25,7 +25,8 @@
 #include <string.h>
 
 /*
- * edges around the cycle; blocks of a partition that counts: one half alone, all others with two ends or more
+ * the highest order; the edges of the cycle; and the most blocks of a partition that counts: one half alone,
+ * and all other blocks with two ends or more
  */
 enum { N = KS_WEIGHTED_NMAX, EDGES = 2 * N, BLOCKS = N };
 
@@ -35,8 +36,8 @@ typedef struct {
     /* the number of blocks of each size, four bits each */
     uint32_t sizes;
     /*
-     * the weight of the partition: for the estimate, for the estimates without one index, and for a fixed
-     * block by its size
+     * The weight of the partition in the estimate (value), in the estimates without one index (less), and for
+     * a fixed block, by its size (pin)
      */
     double value, less, pin[EDGES + 1];
 } side_weights;
@@ -63,7 +64,7 @@ static polynomial times(const polynomial *x, const polynomial *y) {
     return z;
 }
 
-/* sum over p of coefficient[p] (N)_p / (N^r (P)_p), without the terms that need more indices than P */
+/* Sums coefficient[p] (N)_p / (N^r (P)_p) over p, without the terms that need more than P indices */
 static double with_population(const polynomial *x, int r, double population, double P) {
     double sum = 0, ratio = 1; /* (N)_p / (N^p (P)_p) */
     for (int p = 1; p <= r; p++) {
@@ -78,7 +79,8 @@ static double with_population(const polynomial *x, int r, double population, dou
 
 static side_weights weigh(uint32_t sizes, int r, double sign, double population, double P) {
     side_weights w = {.sizes = sizes, .value = sign * pow(population, -r)};
-    if (population <= P) return w; /* only single slots count, and no index is left out */
+    /* On a complete side only the partition into single slots counts, and no index is left out. */
+    if (population <= P) return w;
     polynomial part[EDGES + 1], all = {{1}};
     for (int k = 1; k <= r; k++) {
         part[k] = splits_of(k);
@@ -107,7 +109,7 @@ static side_weights weigh(uint32_t sizes, int r, double sign, double population,
  */
 typedef struct {
     uint8_t block[EDGES], size[EDGES], blocks;
-    /* the positions that are split, a bit for each */
+    /* a bit for each position: 1 if the position is split */
     uint8_t split;
     /* the block that consists of one half, or -1 */
     int8_t lone;
@@ -115,16 +117,19 @@ typedef struct {
 } arrangement;
 
 typedef struct {
-    /* the side, and the population that it is sampled from */
+    /*
+     * is this side the columns; the order; how many halves may be alone in a block; the sizes of population
+     * and sample
+     */
     int cols, n, lone;
     double population, P;
-    /* the list, and the different weights of its entries */
+    /* the list of arrangements, and the different weights in the list */
     arrangement *list;
     size_t count, room, nweights;
     side_weights *weights;
 } side;
 
-/* integer partitions of 4 ... 8: an upper bound on the kinds of weights on one side */
+/* an upper bound on the number of different weights of one side: the integer partitions of 4 ... 8 */
 enum { KINDS = 5 + 7 + 11 + 15 + 22 };
 
 static int weights_number(side *s, uint32_t sizes, int r) {
@@ -139,7 +144,8 @@ static int weights_number(side *s, uint32_t sizes, int r) {
 static void arrange(side *s, int slots, const uint8_t (*ends)[2], const uint8_t *width, arrangement a,
                     int slot) {
     if (slot == slots) {
-        if (s->population <= s->P && a.blocks < slots) return; /* the side is complete */
+        /* on a complete side only the partition into single slots counts */
+        if (s->population <= s->P && a.blocks < slots) return;
         uint32_t sizes = 0;
         int degree[EDGES] = {0}, lone = 0;
         for (int e = 0; e < 2 * s->n; e++) degree[a.block[e]]++;
@@ -195,7 +201,7 @@ static choice moved(int n, unsigned split, const arrangement *col, int by, int b
     uint8_t as[EDGES] = {0}, blocks = 0;
     for (int e = 0; e < 2 * n; e++) {
         int from = (back ? 2 * n - 1 - e + 2 * by : e + 2 * by) % (2 * n);
-        /* at a split row position: the end of an edge */
+        /* 1 if the edge ends at a split row position */
         c.code[e] = split >> (from + 1) / 2 % n & 1;
         uint8_t *b = &as[col->block[from]];
         if (!*b) *b = ++blocks;
@@ -221,17 +227,17 @@ static int orbit(int n, int two_trials, unsigned split, const arrangement *col) 
 
 /* ---- graphs, identified by the multiplicities of their edges ---- */
 
-/* word[v]: column v, a byte per row: a << 4 | b, with a edges of A and b edges of B */
+/* word[v] describes column v with a byte per row: a << 4 | b for a edges of A and b edges of B */
 typedef struct {
     uint32_t word[BLOCKS];
-    /* fixed: 1 or 2 if the first row or the first column is fixed, else 0 */
+    /* fixed is 1 if the first row is fixed, 2 if the first column is fixed, else 0 */
     uint8_t fixed, rows, cols;
 } name;
 
 typedef struct {
     name name;
     double value, less[2], pin[2 * BLOCKS];
-    /* the number among the graphs without a fixed vertex */
+    /* the number of this graph in the list of graphs without a fixed vertex */
     int whole;
 } entry;
 
@@ -251,7 +257,7 @@ static void entries_alloc(entries *t, size_t room, ks_arena *arena) {
     t->slot = ks_arena_zalloc(arena, t->slots, sizeof *t->slot);
 }
 
-/* The entry of this name; adds it if it is new. */
+/* Returns the entry of this name, and adds an entry for a new name. */
 static entry *entry_of(entries *t, const name *x) {
     uint64_t h = x->fixed;
     for (int v = 0; v < BLOCKS; v++) h = (h ^ x->word[v]) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
@@ -284,8 +290,8 @@ static void row_keys(const name *x, uint32_t *key) {
 }
 
 /*
- * x with its rows in the order p and its columns from `from` on in decreasing order; q receives where the
- * columns come from.
+ * Returns x with its rows in the order p, and its columns from `from` on in decreasing order. q receives the
+ * old numbers of the columns.
  */
 static name renamed(const name *x, const int *p, int from, int *q) {
     name y = *x;
@@ -300,8 +306,8 @@ static name renamed(const name *x, const int *p, int from, int *q) {
 }
 
 /*
- * The name with rows in the order of their keys. It is quick to find, and the same for most renamings of a
- * graph.
+ * Returns the name whose rows are in the order of their keys. This name is quick to find, and most renamings
+ * of a graph share it.
  */
 static name sorted_name(const name *x, int *p, int *q) {
     uint32_t key[BLOCKS];
@@ -332,7 +338,10 @@ static void best_order(const name *x, const uint32_t *key, int *p, int done, uns
         }
 }
 
-/* The name shared by all renamings that keep the fixed row (fixed: 1) or column (2) the first of its side */
+/*
+ * Returns the name that all renamings share if the fixed row (fixed: 1) or column (2) stays the first of its
+ * side
+ */
 static name full_name(const name *x, int fixed, int vertex) {
     name y = *x, best = {.rows = x->rows, .cols = x->cols, .fixed = (uint8_t)fixed};
     uint32_t key[BLOCKS];
@@ -357,7 +366,8 @@ typedef struct {
 
 /* Adds the term of these partitions, `times` times. */
 static void add_term(maker *m, const arrangement *row, const arrangement *col, double times) {
-    if (row->lone >= 0 && col->lone >= 0) return; /* only one vertex can be fixed */
+    /* At most one half can be alone in its block, because only one vertex can be fixed. */
+    if (row->lone >= 0 && col->lone >= 0) return;
     name x = {.rows = row->blocks, .cols = col->blocks};
     for (int e = 0; e < 2 * m->n; e++) {
         int of_b = m->form->two_trials && e % 2;
@@ -415,8 +425,9 @@ static ks_graph graph_of(const entry *e, int n) {
 }
 
 /*
- * Merges terms with the same name: once without a fixed vertex, for the values, and once for every vertex. A
- * graph's value is the sum over its fixed vertex, so it comes from a graph with a fixed vertex if one exists.
+ * Merges terms with the same name: once without a fixed vertex, for the values, and once for every vertex.
+ * The value of a graph is the sum over its fixed vertex. So it comes from a graph with a fixed vertex, if one
+ * exists.
  */
 static void merge(const maker *m, entries *whole, entries *fixed) {
     for (size_t k = 0; k < m->sorted.count; k++) {
@@ -450,7 +461,7 @@ static size_t graphs(int n, const entries *whole, const entries *fixed, ks_graph
 
 ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_t *count, ks_arena *arena,
                    size_t *room) {
-    /* upper bounds over all orders and forms; SORTED, WHOLE and FIXED have a little room to spare */
+    /* upper bounds over all orders and forms; SORTED, WHOLE and FIXED are a little larger than necessary */
     enum { ROWS = 2011, COLS = 5156, SORTED = 1200, WHOLE = 1100, FIXED = 2800 };
     maker m = {.form = form, .n = n};
     ks_arena own = {0};

@@ -7,7 +7,8 @@
 #include "exact/cycles.h"
 
 /*
- * The highest order of a weighted plan: above it, and with both sides centred at n = 4, some graphs are hard.
+ * The highest order of a weighted plan, and with both sides centred. At higher orders some graphs need more
+ * than matrix products.
  */
 enum { KS_WEIGHTED_NMAX = 4, KS_BOTH_NMAX = 3 };
 

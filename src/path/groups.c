@@ -22,7 +22,7 @@
 #include <string.h>
 
 enum {
-    /* the number of chunks of blocks; their results are added up in a fixed order */
+    /* blocks are divided into at most so many chunks, whose results are added up in a fixed order */
     MAX_CHUNKS = 64,
     BAND_BYTES = 384 * 1024,
 };
@@ -30,12 +30,12 @@ enum {
 /* Scratch of one worker; L stands for plan.lanes, n for nmax. */
 typedef struct {
     double *A, *C, *V;     /* Q x n x L */
-    double *old;           /* tile x n x L */
-    double *R;             /* rows of a stretch x (n-1) x L */
+    double *old;           /* tile x n x L: A before the group */
+    double *R;             /* rows of a stretch x (n-1) x L: the sums R */
     double *S;             /* (n-1) x L */
     double *W;             /* P x (n-1) x L */
-    double *kept;          /* stretches x Q x n x L: A at the beginning of each */
-    double *before;        /* (groups of a stretch + 1) x Q x n x L: A before each of its groups */
+    double *kept;          /* stretches x Q x n x L: A at the beginning of each stretch */
+    double *before;        /* (groups of a stretch + 1) x Q x n x L: A before each group of the stretch */
     double *start, *close; /* Q x L */
     double *sum;           /* n x L */
 } scratch;
@@ -47,18 +47,18 @@ typedef struct {
     ks_path_plan plan;
     int with_loo;
     /*
-     * stretches of row groups and tiles of columns, each ending with a group; the lists have stretches+1,
-     * tiles+1 entries
+     * The row groups are cut into stretches, and the columns into tiles. Both end with a group. stretch[] and
+     * tile[] hold the bounds: stretches+1 and tiles+1 entries.
      */
     size_t *stretch, stretches, *tile, tiles;
-    /* the largest numbers of rows, groups and columns in one of them */
+    /* the largest number of rows and of groups in a stretch, and of columns in a tile */
     size_t most_rows, most_groups, most_cols;
-    /* the group of each row; for each column, whether it is the last and the first of its group */
+    /* the group of each row; for each column, is it the last of its group, and is it the first */
     size_t *group;
     unsigned char *last, *first;
     scratch *workers;
     size_t chunks;
-    /* chunks x n; chunks x n x row groups and column groups: cycles through each */
+    /* sums: chunks x n. The cycles through each row group and each column group: chunks x n x groups */
     double *sums, *through_rows, *through_cols;
     atomic_size_t done;
     atomic_bool cancelled;
@@ -68,7 +68,10 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 /* ---- cutting up ---- */
 
-/* Joins consecutive groups while together they have at most `most` members (or the group is alone). */
+/*
+ * Joins consecutive groups, as long as together they have at most `most_members` members. A larger group
+ * stays alone.
+ */
 static size_t cut(ks_blocks b, size_t most_members, size_t most_groups, size_t *ends) {
     size_t pieces = 0;
     ends[0] = 0;
@@ -94,7 +97,10 @@ static kspec_status cut_up(job *j, ks_arena *arena, kspec_error *err) {
     for (size_t c = 0; c < j->cols.count; c++)
         j->first[j->cols.first[c]] = 1, j->last[j->cols.first[c + 1] - 1] = 1;
 
-    /* a tile's sums stay in the first-level cache, a stretch's rows in the second-level one */
+    /*
+     * The sums of a tile fit into the first-level cache, and the rows of a stretch into the second-level
+     * cache.
+     */
     size_t tile = larger(8, KS_PATH_L1 / ((j->with_loo ? 4 : 2) * n * vector));
     size_t band = larger(32, BAND_BYTES / (2 * n * vector));
     size_t groups = j->with_loo ? (size_t)ceil(sqrt((double)j->rows.count)) : SIZE_MAX;
@@ -112,8 +118,8 @@ static kspec_status cut_up(job *j, ks_arena *arena, kspec_error *err) {
 /* ---- one block of start rows ---- */
 
 /*
- * Takes group g through tile t; `old` begins at the tile's first column, R at the group's first row. Then the
- * start rows of the group begin their cycles.
+ * Computes the steps of group g in tile t. `old` begins at the first column of the tile, and R at the first
+ * row of the group. Then the start rows of the group begin their cycles.
  */
 static void walk(const job *j, scratch *w, size_t h0, size_t g, size_t t, const double *old, double *A,
                  double *R) {
@@ -137,7 +143,7 @@ static void walk(const job *j, scratch *w, size_t h0, size_t g, size_t t, const 
         ks_path_start(plan, w->start, a - h0, b0, cols, A);
 }
 
-/* Tile t of A before group g: a copy, or A itself if the group has just one row */
+/* Returns tile t of A before group g: a copy, or A itself if the group has just one row */
 static const double *old_sums(const job *j, scratch *w, size_t g, size_t t, const double *A) {
     const size_t record = (size_t)j->plan.nmax * j->plan.lanes;
     const size_t b0 = j->cols.first[j->tile[t]], cols = j->cols.first[j->tile[t + 1]] - b0;
@@ -147,7 +153,8 @@ static const double *old_sums(const job *j, scratch *w, size_t g, size_t t, cons
 }
 
 /*
- * Walks through the rows of stretch s. If `before` is given, stores the sums before each of its groups in it.
+ * Walks through the rows of stretch s. If `before` is given, it receives the sums before each group of the
+ * stretch.
  */
 static void stretch_forward(const job *j, scratch *w, size_t h0, size_t s, double *before) {
     const ks_path_plan *plan = &j->plan;
@@ -203,8 +210,8 @@ static void stretch_back(const job *j, scratch *w, size_t h0, size_t s) {
 }
 
 /*
- * Adds the cycles of one block to S and, with leave-one-out, to the sums of the rows and columns they pass
- * through
+ * Adds the cycles of one block to S. With leave-one-out, also adds each cycle to the sums of its rows and
+ * columns.
  */
 static void block(const job *j, scratch *w, size_t index, double *sums, double *through) {
     const ks_path_plan *plan = &j->plan;
@@ -288,19 +295,20 @@ static double total(const double *x, size_t chunks, size_t stride) {
     return sum;
 }
 
-/* Turns a sum over scaled cycles of order n into the mean over `count` of them; NaN if there are none */
+/* Turns the sum over `count` scaled cycles of order n into their mean; NaN if count is 0 */
 static double mean_of(const ks_path_plan *plan, double sum, int n, ks_wide count) {
     return count.f == 0 ? NAN : ldexp(sum / count.f, -count.e - 2 * n * plan->log2_scale);
 }
 
 /*
- * Estimates without each group of one side; `other` are the counts of the other side, `room` is scratch of
- * the same length.
+ * Computes the estimates without each group of one side. `other` holds the counts of the other side, and
+ * `room` is scratch of the same length.
  */
 static void leave_out(const job *j, ks_blocks b, const double *S, const double *through, const ks_wide *other,
                       ks_wide *room, double *out) {
     const size_t n = (size_t)j->plan.nmax;
-    for (size_t k = 0; k < b.count; k++) { /* groups of the same size leave the same counts */
+    /* without any of several groups of equal size, the counts are the same */
+    for (size_t k = 0; k < b.count; k++) {
         size_t l = 0, own = b.first[k + 1] - b.first[k], seen = 0;
         for (; l < k && !seen; l++) seen = b.first[l + 1] - b.first[l] == own;
         if (seen) continue;
@@ -314,7 +322,7 @@ static void leave_out(const job *j, ks_blocks b, const double *S, const double *
     }
 }
 
-/* counts of rows and of columns, and scratch for one more list, n+1 each */
+/* counts: three lists of n+1 entries, for rows, for columns, and for scratch */
 static void results(const job *j, ks_wide *counts, double *S, const ks_moments_out *out) {
     const size_t n = (size_t)j->plan.nmax;
     const ks_wide *rows = counts, *cols = counts + n + 1;
@@ -327,7 +335,7 @@ static void results(const job *j, ks_wide *counts, double *S, const ks_moments_o
     leave_out(j, j->cols, S, j->through_cols, rows, counts + 2 * (n + 1), out->cols);
 }
 
-/* ---- all of them ---- */
+/* ---- all blocks ---- */
 
 static kspec_status allocate(job *j, ks_arena *arena, kspec_error *err) {
     const ks_path_plan *plan = &j->plan;
@@ -373,7 +381,7 @@ kspec_status ks_path_groups(const ks_run *run, const ks_pair *p, ks_blocks rows,
     if (!st) st = cut_up(&j, &arena, err);
     j.chunks = j.plan.blocks < MAX_CHUNKS ? j.plan.blocks : MAX_CHUNKS;
     if (!st) st = allocate(&j, &arena, err);
-    ks_run silent = *run; /* the block reports progress, not the chunk */
+    ks_run silent = *run; /* Blocks report the progress, so the loop over chunks does not. */
     silent.progress.report = NULL;
     const size_t loo = (size_t)j.with_loo * n * sizeof(double);
     const ks_share shares[] = {{j.sums, n * sizeof(double), j.chunks, 1},

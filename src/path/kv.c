@@ -42,15 +42,15 @@ static void leave_one_out(ks_squares *w, const ks_run *part, const ks_pair *p, i
     for (size_t i = 0; i < P; i++)
         row[i] = P > (size_t)n ? (f - row[i]) * (double)P / (double)(P - (size_t)n) : NAN;
     /*
-     * The derivatives with respect to all columns sum to n f, so leaving a column out removes its
-     * derivative's excess over the average share
+     * The derivatives with respect to all columns sum to n f. Leaving a column out removes the excess of its
+     * derivative over the average n f / Q.
      */
     for (size_t a = 0; a < Q; a++) col[a] = Q > 1 ? f - (col[a] - n * f / (double)Q) : NAN;
 }
 
 static void next_order(ks_squares *w, const ks_run *part, size_t P, int n, squares *s) {
     const double c = (double)n / ((double)P - n + 1);
-    if (n == 2) { /* from E_1 = I / P and W_1 = 0 */
+    if (n == 2) { /* starts from E_1 = I / P and W_1 = 0 */
         if (s->W) ks_squares_entries(w, P, P, c / (double)P, s->K, NULL, 0, s->W);
         ks_squares_entries(w, P, P, c / (double)P, s->U, NULL, 0, s->E);
         return;

@@ -8,18 +8,18 @@
  *     times a suffix T_a[j](b) = sum_{b' > b} A[a,b'] C_a[j][b'], where C_a[j][b'] sums over all ways to
  *         continue after column b': j more rows after a, a column for each, and the closing edge back to h.
  *
- * It counts once for row a and once for column b. C and T obey the recursion of A and R, walked from the last
- * row and column to the first with the two matrices exchanged, so the same sweep computes them. Then the
- * forward walk removes rows and columns from them again, one by one, so that it stores only the present
+ * The cycle counts once for row a and once for column b. C and T obey the recursion of A and R, walked from
+ * the last row and column to the first with the two matrices exchanged, so the same sweep computes them. Then
+ * the forward walk removes rows and columns from them again, one by one, so that it stores only the present
  * state.
  *
  * Subtraction loses digits: the remainder has the rounding error of the larger value before. So the sweep
  * keeps C after every stretch of rows and T after every stretch of columns, and the walk restarts from these.
  * With s rows in a stretch, prefixes meet suffixes that should have up to s rows fewer, and errors relative
  * to S grow like C(P+s,n)/C(P,n) instead of C(2P,n)/C(P,n). The rounding error of a low order also passes
- * into the higher ones. It is harmless while the higher sums are larger, but past half of min(P,Q) they are
- * smaller. P and Q are then less than 2 nmax, so the code simply computes the estimate again without each row
- * and column.
+ * into the higher ones. This error is harmless while the higher sums are larger than the lower ones. Past
+ * half of min(P,Q) they are smaller. Then P or Q is below 2 nmax, and the code simply computes the estimate
+ * again without each row and column.
  */
 #include "path/path.h"
 
@@ -34,11 +34,11 @@
 #include <string.h>
 
 enum {
-    /* the number of groups of blocks; their results are added up in a fixed order */
+    /* blocks are divided into at most so many groups, whose results are added up in a fixed order */
     MAX_GROUPS = 64,
-    /* log2 of how much larger a lower order's sums may be than the sums of order nmax */
+    /* log2 of the largest allowed ratio of a lower order's sums to the sums of order nmax */
     BULGE = 12,
-    /* the allowed loss in a stretch: five bits on each side */
+    /* the allowed loss of digits in a stretch: five bits for rows, five for columns */
     LOSS = 32,
     BAND_BYTES = 384 * 1024,
 };
@@ -46,10 +46,10 @@ enum {
 /* Scratch of one worker; L stands for plan.lanes, n for nmax. */
 typedef struct {
     double *A, *V;         /* Q x n x L */
-    double *R;             /* band x (n-1) x L */
+    double *R;             /* R: band x (n-1) x L */
     double *W;             /* P x (n-1) x L */
-    double *C;             /* row stretches x Q x n x L */
-    double *T;             /* column stretches x P x (n-1) x L */
+    double *C;             /* C: row stretches x Q x n x L */
+    double *T;             /* T: column stretches x P x (n-1) x L */
     double *start, *close; /* Q x L */
     double *sum;           /* n x L */
 } scratch;
@@ -58,12 +58,12 @@ typedef struct {
     const ks_run *run;
     const ks_pair *p;
     ks_path_plan plan;
-    /* stretches in bands and in tiles */
+    /* the number of groups, and the lengths of a row stretch in bands and of a column stretch in tiles */
     size_t groups, row_stretch, col_stretch;
     scratch *workers;
     /* blocks x n */
     double *sums;
-    /* groups x n x P, groups x n x Q: cycles through each row and column */
+    /* the cycles through each row (groups x n x P) and through each column (groups x n x Q) */
     double *rows, *cols;
     /* blocks */
     atomic_size_t done;
@@ -82,8 +82,8 @@ static size_t stretch_length(size_t P, size_t n) {
 }
 
 /*
- * C and T for all rows after h0 (a lane whose start row is later has A = 0 for these rows, so its C does not
- * matter).
+ * Computes C and T for all rows after h0. (A lane whose start row comes later has A = 0 for these rows, so
+ * its C does not matter.)
  */
 static void backward(const job *j, scratch *w, size_t h0) {
     const ks_path_plan *plan = &j->plan;
@@ -156,7 +156,7 @@ static void forward(const job *j, scratch *w, size_t h0) {
         for (size_t t = 0; t < tiles; t++) {
             const size_t b0 = t * plan->tile, cols = smaller(Q - b0, plan->tile);
             size_t a = a0;
-            for (; a < a1 && a < h0 + L; a++) { /* as in path.c: lane l begins after row h0+l */
+            for (; a < a1 && a < h0 + L; a++) { /* As in path.c, lane l begins after row h0+l. */
                 if (a > h0 && n > 1) walk(j, w, h0, a0, a, 1, t);
                 ks_path_start(plan, w->start, a - h0, b0, cols, w->A);
             }
@@ -166,7 +166,8 @@ static void forward(const job *j, scratch *w, size_t h0) {
 }
 
 /*
- * Adds the cycles of one block to S, to their start rows, and through V and W to the other rows and columns.
+ * Adds the cycles of one block to S and to their start rows, and through V and W to the other rows and
+ * columns.
  */
 static void block(const job *j, scratch *w, size_t index, double *rows) {
     const ks_path_plan *plan = &j->plan;
@@ -223,7 +224,7 @@ static kspec_status group(void *ctx, size_t g, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* out[i] = (S - cycles through i) as a mean, or NaN if no cycle remains. */
+/* Sets out[i] to the mean over the cycles that avoid i, or to NaN if no such cycle exists. */
 static void leave_out(const job *j, double S, const double *through, size_t stride, size_t count,
                       ks_path_factor mean, int empty, double *out) {
     for (size_t i = 0; i < count; i++) {
@@ -272,7 +273,7 @@ static kspec_status every_one_again(const ks_run *run, const ks_pair *p, const k
     ks_arena arena = {0};
     double *copies = ks_arena_alloc(&arena, ks_size(2 * P, Q), sizeof(double));
     double *m = ks_arena_alloc(&arena, n, sizeof(double));
-    ks_moved host = {0}; /* the matrices, in host memory, from which rows and columns are left out */
+    ks_moved host = {0}; /* the matrices in host memory, for estimates without a row or column */
     kspec_status st =
         arena.failed ? ks_nomem(err, "path with error bars", arena.failed) : ks_to_host(run, p, &host, err);
     const double steps = (double)(P + Q + 1);
@@ -290,12 +291,12 @@ static kspec_status every_one_again(const ks_run *run, const ks_pair *p, const k
     return st;
 }
 
-/* On a GPU each block has one start row, and the groups are the device's parts. */
+/* On a GPU each block has one start row, and a group is what the GPU computes in one call. */
 static kspec_status on_device(job *j, const ks_moments_out *out, kspec_error *err) {
     ks_path_plan *plan = &j->plan;
     const size_t P = plan->P, Q = plan->Q, n = (size_t)plan->nmax;
     ks_arena arena = {0};
-    double bars; /* the caller wants error bars */
+    double bars; /* its address only says that the caller wants error bars */
     ks_path_job device_job = {.A = j->p->A,
                               .B = j->p->B,
                               .P = P,
@@ -330,7 +331,8 @@ kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_o
     if (ks_device_has_path(run, p->nmax, 1)) return on_device(&j, out, err);
     const size_t P = p->P, Q = p->Q, n = (size_t)p->nmax, vector = plan->lanes * sizeof(double);
     size_t tile = KS_PATH_L1 * 3 / 2 /
-                  (3 * n * vector); /* three sums per order; more arithmetic hides the cache misses */
+                  /* A column has three sums per order. The additional arithmetic hides cache misses. */
+                  (3 * n * vector);
     const size_t most_rows = stretch_length(P, n), most_cols = stretch_length(Q, n);
     plan->tile = smaller(tile < 8 ? 8 : smaller(tile, KS_PATH_COLS), most_cols);
     plan->band = BAND_BYTES / (3 * n * vector);
@@ -361,7 +363,7 @@ kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_o
                                  .sum = ks_arena_alloc(&arena, n, vector)};
     if (arena.failed) st = ks_nomem(err, "path with error bars", arena.failed);
 
-    ks_run silent = *run; /* the block reports progress, not the group */
+    ks_run silent = *run; /* Blocks report the progress, so the loop over groups does not. */
     silent.progress.report = NULL;
     const ks_share shares[] = {{j.sums, n * sizeof(double), plan->blocks, 0},
                                {j.rows, n * P * sizeof(double), j.groups, 1},

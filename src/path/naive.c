@@ -5,7 +5,8 @@
  * Error bars. For the matrix K_-i without row i, det(1 - zK_-i) = det(1 - zK) G_ii(z), with G(z) = (1 -
  * zK)^-1 = sum z^k K^k. With g_k = (K^k)_ii, the logarithmic derivative of G_ii gives the closed walks lost:
  *     l_n = n g_n - sum_{k<n} l_k g_{n-k},     tr(K_-i^n) = tr(K^n) - l_n   (times P^n/(P-1)^n).
- * For column a the same with g_k = (B^T K^(k-1) A)_aa, the diagonal of the Gram matrix of the other side.
+ * Column a has the same formulas with g_k = (B^T K^(k-1) A)_aa, the diagonal of powers of the other side's
+ * Gram matrix.
  */
 #include "path/naive.h"
 

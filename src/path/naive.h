@@ -5,12 +5,12 @@
 
 /*
  * tr((A B^T / PQ)^n): all cycles, including repeated rows and columns. Memory: ceil(nmax/2) matrices of
- * min(P,Q)^2, and for error bars two more of P x Q.
+ * min(P,Q)^2; error bars need two more of P x Q.
  */
 kspec_status ks_naive(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err);
 
 /*
- * loo[(n-1)*N + i] = the estimate without row (or column) i, from the diagonals g[(n-1)*N + i] = (K^n)_ii of
- * the Gram matrix of that side.
+ * Sets loo[(n-1)*N + i] to the estimate without row (or column) i. g[(n-1)*N + i] = (K^n)_ii is the diagonal
+ * of powers of that side's Gram matrix K.
  */
 void ks_naive_leave_out(const double *m, int nmax, size_t N, const double *g, double *loo);

@@ -17,7 +17,10 @@ enum { BAND_BYTES = 384 * 1024, CHUNKS_PER_THREAD = 16, TEAM_THREADS = 16 };
 
 /* ---- scaling ---- */
 
-/* f 2^e = 1 / (C(P,n) C(Q,n)), as a running product: logarithms of factorials would lose five digits. */
+/*
+ * Computes f 2^e = 1 / (C(P,n) C(Q,n)) as a running product, because logarithms of factorials would lose five
+ * digits.
+ */
 static ks_path_factor over_binomials(size_t P, size_t Q, int n) {
     double f = 1;
     int e = 0, de;
@@ -42,7 +45,7 @@ ks_path_factor ks_path_mean(const ks_path_plan *plan, size_t P, size_t Q, int n)
  * sums of lower orders are not smaller, because c is concave, but they might overflow.
  */
 static kspec_status choose_scale(ks_path_plan *plan, const ks_wide *counts, kspec_error *err) {
-    enum { UP = 480, DOWN = -640 }; /* leaves a factor 2^400 for values far from 1 */
+    enum { UP = 480, DOWN = -640 }; /* these limits leave a factor 2^400 for values far from 1 */
     int s = 0;
     for (int tries = 0; tries < 64; tries++) {
         int top = 0, end = 0;
@@ -76,13 +79,15 @@ kspec_status ks_path_plan_count(ks_path_plan *plan, size_t P, size_t Q, int nmax
     size_t vector = plan->k->lanes * sizeof(double), n = (size_t)nmax;
     plan->lanes = plan->k->lanes;
     plan->blocks = (P + plan->lanes - 1) / plan->lanes;
-    size_t tile = KS_PATH_L1 / ((n + 2) * vector); /* two more vectors: the sweep keeps them per column */
+    size_t tile = KS_PATH_L1 / ((n + 2) * vector); /* the sweep stores two more vectors for each column */
     plan->tile = tile < 8 ? 8 : tile > KS_PATH_COLS ? KS_PATH_COLS : tile;
-    /* a team's chunks must not depend on the number of ranks: another team may finish a checkpoint */
+    /*
+     * The chunks of a team must not depend on the number of ranks, because another team may finish the
+     * checkpoint.
+     */
     const size_t threads = run->team ? TEAM_THREADS : (size_t)run->threads;
     /*
-     * with few orders each entry needs little arithmetic, and reading it from a distant cache would take
-     * longer
+     * With few orders each entry needs little arithmetic. Several blocks then share the entries in the cache.
      */
     size_t together = plan->blocks / (CHUNKS_PER_THREAD * threads), most = n <= 4 ? 4 : n <= 8 ? 2 : 1;
     plan->together = together < 1 ? 1 : together > most ? most : together;
@@ -119,17 +124,17 @@ void ks_path_lane_sums(const ks_path_plan *plan, const double *sum, double *sums
 
 /* Scratch of one block; L stands for plan.lanes. */
 typedef struct {
-    /* Q x nmax x L; band x (nmax-1) x L; Q x L; nmax x L */
+    /* A: Q x nmax x L. R: band x (nmax-1) x L. panel: Q x L. sum: nmax x L */
     double *A, *R, *panel, *sum;
-    /* nmax each: the first entry of each order's matrix in a cell */
+    /* for each order, its matrix at the first entry of the cell; nmax pointers each */
     const double **x, **y;
 } scratch;
 
 typedef struct {
     ks_path_plan plan;
     /*
-     * by order: the matrices in the update of A[n], in the update of R[n], and at the close; mixed: they
-     * differ between orders
+     * for each order n: the matrices in the update of A[n], in the update of R[n], and at the close. mixed: 1
+     * if orders use different matrices
      */
     const double **x, **y, **close;
     int mixed;
@@ -163,8 +168,9 @@ static void sweep(const job *j, scratch *w, size_t a, size_t rows, size_t b0, si
 }
 
 /*
- * Start rows h0 ... h0+L-1 through rows a0 ... a1-1. Lane l must not see rows up to h0+l, so its A[1] stays
- * zero until row h0+l has passed. Therefore the first L-1 rows go one by one and the others together.
+ * Walks with start rows h0 ... h0+L-1 through rows a0 ... a1-1. Lane l must skip rows up to h0+l, so its A[1]
+ * stays zero until row h0+l is done. The code therefore processes the first L-1 rows one by one, and all
+ * later rows together.
  */
 static void cell(const job *j, scratch *w, size_t h0, size_t a0, size_t a1, size_t b0, size_t cols) {
     const ks_path_plan *plan = &j->plan;
@@ -213,7 +219,7 @@ static kspec_status chunk(void *ctx, size_t index, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- all blocks ---- */
 
 /* Computes m from the sums of all blocks */
 static void means(const job *j, double *m) {

@@ -13,9 +13,9 @@
 kspec_status ks_path(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err);
 
 /*
- * The same with any trial on any edge (the paper's Algorithm A2): edge 2l-1 is the step from i_l to a_l, and
- * edge 2l the step from a_l to i_{l+1}. Edge e = 1 ... 2nmax-1 takes its entry from trials[t[e-1]], and the
- * edge that closes the cycle at order n from trials[close[n-1]]. m[n-1] = the mean at order n.
+ * Computes path with any trial on any edge (the paper's Algorithm A2). Edge 2l-1 is the step from i_l to a_l,
+ * and edge 2l the step from a_l to i_{l+1}. Edge e = 1 ... 2nmax-1 uses trials[t[e-1]], and the edge that
+ * closes a cycle of order n uses trials[close[n-1]]. m[n-1] receives the mean at order n.
  */
 kspec_status ks_path_assigned(const ks_run *run, const double *const *trials, size_t P, size_t Q, int nmax,
                               const int *t, const int *close, double *m, kspec_error *err);
@@ -31,14 +31,14 @@ typedef struct {
     const ks_simd *k;
     size_t P, Q, lanes, blocks, together, tile, band;
     int nmax;
-    /* the entries are multiplied by scale = 2^log2_scale */
+    /* entries are multiplied by scale = 2^log2_scale */
     int log2_scale;
     double scale;
 } ks_path_plan;
 kspec_status ks_path_plan_make(ks_path_plan *plan, size_t P, size_t Q, int nmax, const ks_run *run,
                                kspec_error *err);
 
-/* The same for counts[n] cycles of order n = 1 ... nmax, instead of C(P,n) C(Q,n). */
+/* Like ks_path_plan_make(), for counts[n] cycles of order n = 1 ... nmax instead of C(P,n) C(Q,n). */
 kspec_status ks_path_plan_count(ks_path_plan *plan, size_t P, size_t Q, int nmax, const ks_wide *counts,
                                 const ks_run *run, kspec_error *err);
 
@@ -52,7 +52,7 @@ typedef struct {
 } ks_path_factor;
 ks_path_factor ks_path_mean(const ks_path_plan *plan, size_t P, size_t Q, int n);
 
-/* panel[b][l] = 2^log2_scale M[h0+l, b] for all columns b, 0 if row h0+l does not exist. */
+/* Sets panel[b][l] to 2^log2_scale M[h0+l, b] for all columns b, or to 0 if row h0+l does not exist. */
 void ks_path_panel(const ks_path_plan *plan, const double *M, size_t h0, double *panel);
 
 /*
@@ -62,7 +62,7 @@ void ks_path_panel(const ks_path_plan *plan, const double *M, size_t h0, double 
 void ks_path_start(const ks_path_plan *plan, const double *panel, size_t l, size_t b0, size_t cols,
                    double *A);
 
-/* sums[n-1] = the sum over lanes of sum[n-1][l], in lane order. */
+/* Sets sums[n-1] to the sum of sum[n-1][l] over the lanes l, in their order. */
 void ks_path_lane_sums(const ks_path_plan *plan, const double *sum, double *sums);
 
 /* The leave-one-out part of ks_path(), which calls it if out->rows and out->cols are given. */

@@ -20,8 +20,8 @@ typedef struct {
 } head;
 
 /*
- * A file in memory, or -1. The system gives a page to the rank that writes it first. Only the system's memory
- * limits such a file, as it limits any other memory.
+ * Creates a file in memory; -1 if that fails. Each page belongs to the rank that writes it first. Only the
+ * memory of the machine limits such a file.
  */
 static int make(size_t bytes) {
     struct rlimit file;
@@ -53,7 +53,7 @@ static kspec_status grow(kspec_team *t, size_t part, kspec_error *err) {
     const unsigned char mine = x != MAP_FAILED;
     for (int r = 0; r < t->comm.ranks; r++) t->bytes[r] = 1;
     if (!st) st = ks_team_gather(t, &mine, t->flags, t->bytes, err);
-    if (fd >= 0) close(fd); /* all ranks have opened it */
+    if (fd >= 0) close(fd); /* All ranks have opened the file by now. */
     int everybody = !st;
     for (int r = 0; r < t->comm.ranks; r++) everybody = everybody && t->flags[r];
     if (everybody)
@@ -65,7 +65,8 @@ static kspec_status grow(kspec_team *t, size_t part, kspec_error *err) {
 }
 
 /*
- * Has every rank read the part? It is free after two synchronisations: one after writing, one after reading.
+ * Has every rank read the part? A part is free after two synchronisations: one after writing, one after
+ * reading.
  */
 static int is_free(const kspec_team *t, int part) { return t->meetings >= t->area_used[part] + 2; }
 
@@ -99,8 +100,8 @@ size_t ks_area_next(kspec_team *t) { return atomic_fetch_add(counter(t), 1); }
 size_t ks_area_taken(const kspec_team *t) { return atomic_load(counter(t)); }
 
 /*
- * Call it when all ranks have left the round. The next round uses the other counter; this one is used again
- * after the next synchronisation.
+ * Call this when all ranks have left the round. The next round uses the other counter. The present counter
+ * becomes free after the next synchronisation.
  */
 void ks_area_round(kspec_team *t) {
     if (t->comm.rank == 0) atomic_store(counter(t), 0);

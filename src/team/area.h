@@ -1,7 +1,7 @@
 /*
- * Memory that all ranks of a team share if they run on one machine: after a synchronisation, each rank reads
- * in place what another has written. The area has three parts. A part is written until the next
- * synchronisation, then read until the one after; then it is free again.
+ * Memory that all ranks of a team share if they run on one machine. After a synchronisation, each rank reads
+ * directly what another rank has written. The area has three parts. Ranks write a part until the next
+ * synchronisation, and read it until the following one. Then the part is free again.
  */
 #pragma once
 
@@ -10,16 +10,16 @@
 enum { KS_AREA_PARTS = 3 };
 
 /*
- * Gives `count` parts of at least `bytes` bytes each; all ranks call it with the same arguments. The parts
- * are NULL if no area exists: several machines, not enough memory, or a system that does not permit it. They
- * last until the end of the call. If they are small compared with the free memory, and nothing failed, later
- * calls use them again.
+ * Gives `count` parts of at least `bytes` bytes each. All ranks call it with the same arguments. The parts
+ * are NULL if ranks cannot share memory: on several machines, without enough memory, or on a system that
+ * forbids it. The parts last until the end of the public call. If they are small compared with the free
+ * memory, and nothing failed, later calls use them again.
  */
 kspec_status ks_area_get(kspec_team *t, size_t bytes, int count, double **area, kspec_error *err);
 
 /*
- * Needs an area. Gives 0, 1, 2 ... to the calling ranks, each number once among all ranks, and starts again
- * at 0 after all ranks have reached the end of the round, which must follow a synchronisation.
+ * Gives each of the numbers 0, 1, 2 ... to one of the calling ranks. Needs an area. Counting restarts at 0
+ * after all ranks have ended the round. A synchronisation must precede the end of the round.
  */
 size_t ks_area_next(kspec_team *t);
 void ks_area_round(kspec_team *t);

@@ -1,6 +1,6 @@
 /*
- * The interface of a plugin for one MPI. The library opens the plugin at run time (load.c); the plugin links
- * that MPI.
+ * The interface of a plugin for one MPI library. kspec opens the plugin at run time (load.c), and the plugin
+ * links MPI.
  */
 #pragma once
 

@@ -47,17 +47,17 @@ void ks_share_give(const ks_share *shares, int count, size_t chunks, size_t chun
 typedef struct {
     kspec_team *team;
     ks_stored_loop stored;
-    /* one of two functions: the first runs one chunk, the second several */
+    /* the loop has one of two functions: fn runs one chunk, many runs several */
     ks_chunk_fn fn;
     ks_chunks_fn many;
     void *ctx;
     /* the chunks that this rank must compute */
     size_t *mine, todo;
-    /* later chunks are shorter */
+    /* 1 if later chunks take less time */
     int falling;
-    /* if free ranks take the next chunk: the rank that computed each chunk; otherwise NULL */
+    /* the rank that computed each chunk, if free ranks take the next chunk; otherwise NULL */
     int32_t *maker;
-    /* the results that ranks exchange: bytes of each rank, of this rank, of all */
+    /* the results that ranks exchange: the bytes from each rank, this rank's results, and all results */
     size_t *bytes;
     unsigned char *sent, *all;
 } loop;
@@ -68,7 +68,7 @@ static kspec_status one(void *ctx, size_t k, const ks_worker *worker) {
     return st || !l->team->store ? st : ks_store_add(l->team->store, &l->stored, l->mine[k], worker->err);
 }
 
-/* Runs all chunks of this rank in one go; in ROUNDS if a checkpoint stores them */
+/* Runs all chunks of this rank in one call, or in several ROUNDS if a checkpoint stores the results */
 static kspec_status all_of_mine(const ks_run *run, const loop *l, kspec_error *err) {
     enum { ROUNDS = 8 };
     ks_store *store = l->team->store;
@@ -140,9 +140,9 @@ static kspec_status hand_round(loop *l, kspec_error *err) {
 /* ---- the next chunk for any free rank ---- */
 
 /*
- * Ranks that share memory (team/area.h) take the next chunk when they are free, so that nobody waits for a
- * rank that the system has delayed. This suits loops with many chunks and few results, because the number of
- * bytes from each rank is unknown before the end. With a checkpoint each chunk has a fixed owner.
+ * Ranks that share memory (team/area.h) take the next chunk when they are free, so that no rank waits for one
+ * that the system has delayed. This suits loops with many chunks and few results, because the number of bytes
+ * from each rank is unknown before the end. With a checkpoint each chunk has a fixed owner.
  */
 static kspec_status find_makers(loop *l, kspec_error *err) {
     enum { LITTLE = 1 << 27, EACH = 4 };
@@ -212,20 +212,21 @@ static kspec_status share_out(const ks_run *run, loop *l, kspec_error *err) {
     st = l->maker  ? take_chunks(&alone, l, err)
          : l->many ? all_of_mine(&alone, l, err)
                    : ks_parallel_for(&alone, l->todo, one, l, err);
-    if (t->store) { /* store the finished chunks even if the loop fails */
+    if (t->store) { /* Finished chunks are stored even if the loop fails. */
         kspec_error second;
         ks_clear(&second);
         kspec_status stored = ks_store_flush(t->store, &l->stored, &second);
         if (stored && !st) st = ks_fail_again(err, &second);
     }
-    if (!st && ranks > 1) st = make_room(l, err); /* before the ranks synchronise */
+    if (!st && ranks > 1) st = make_room(l, err); /* Allocates before the ranks synchronise. */
     st = ks_team_synchronise(t, KS_AT_LOOP, st, l->stored.what, l->stored.chunks, err);
-    if (st && l->maker) ks_area_end(t); /* some numbers of this round may be unused */
+    /* Some numbers of this round may be unused, so the round ends here. */
+    if (st && l->maker) ks_area_end(t);
     if (!st && l->maker) count_taken(l);
     return st || ranks == 1 ? st : hand_round(l, err);
 }
 
-/* l tells which chunks are done, and how */
+/* Runs the chunks of loop l, and exchanges the results */
 static kspec_status run_loop(const ks_run *run, loop l, const char *what, size_t chunks,
                              const ks_share *shares, int count, kspec_error *err) {
     kspec_team *t = l.team = run->team;
@@ -249,7 +250,7 @@ kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, vo
     kspec_team *t = run->team;
     if (!t || !t->store) return fn(ctx, run, err);
     unsigned char have = 0;
-    char name[32]; /* a GPU gives other bits */
+    char name[32]; /* A GPU gives other bits, so the name of the loop contains the device. */
     snprintf(name, sizeof name, "%s%s", what, run->device ? "gpu" : "");
     const ks_stored_loop stored = {++t->loops, name, 1, shares, count, &have, {0, 1}};
     ks_store *store = t->store;
@@ -259,7 +260,7 @@ kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, vo
     t->store = NULL;
     st = fn(ctx, run, err);
     t->store = store;
-    t->loops = stored.loop; /* computed or loaded, it counts as one loop */
+    t->loops = stored.loop; /* The step counts as one loop, whether it was computed or loaded. */
     if (st || t->comm.rank > 0) return st;
     st = ks_store_add(store, &stored, 0, err);
     return st ? st : ks_store_flush(store, &stored, err);

@@ -35,10 +35,10 @@ typedef struct {
 struct ks_store {
     char *dir;
     uint64_t identity;
-    /* the parts that existed when the checkpoint was opened, in the order of loops */
+    /* the parts that the checkpoint contained when it was opened, in the order of loops */
     part *parts;
     size_t count, room;
-    /* guards the fields below: chunks that are done and not yet written */
+    /* the lock guards the fields below, which hold finished chunks that are not yet written */
     pthread_mutex_t lock;
     size_t *waiting, waits, waiting_room;
     double began, written;
@@ -64,7 +64,8 @@ static kspec_status slurp(const char *path, unsigned char **out, size_t *bytes, 
     *out = NULL;
     *bytes = 0;
     struct stat s;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe would wait for a writer */
+    /* Without O_NONBLOCK, opening a pipe would wait for a writer. */
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return errno == ENOENT ? KSPEC_OK : failed(path, "cannot be read", err);
     if (fstat(fd, &s) || !S_ISREG(s.st_mode)) {
         close(fd);
@@ -106,7 +107,7 @@ static kspec_status another(const ks_store *k, const char *found, const char *ou
             return ks_fail(err, KSPEC_E_IO,
                            "the checkpoint %.150s is of another run: it has '%.*s', not '%.*s'", k->dir,
                            (int)(a < 120 ? a : 120), found, (int)(b < 120 ? b : 120), ours);
-        if (!found[a] || !ours[b]) /* an end of one text, or text after a zero byte */
+        if (!found[a] || !ours[b]) /* one text ends here, or text follows a zero byte */
             return ks_fail(err, KSPEC_E_IO, "the checkpoint's file %.400s/identity is damaged", k->dir);
         found += a + 1, ours += b + 1;
     }
@@ -217,7 +218,7 @@ static kspec_status read_part(ks_store *k, const ks_stored_loop *l, const char *
     size_t bytes = 0;
     kspec_status st = path_of(k, name, path, err);
     if (!st) st = slurp(path, &all, &bytes, err);
-    if (st || !all) return st; /* gone: another run has merged it with others */
+    if (st || !all) return st; /* The part has disappeared: another run has merged it with other parts. */
     const uint64_t *w = (const uint64_t *)(const void *)all;
     int whole = bytes >= (HEAD + 1) * 8 && bytes % 8 == 0 && w[0] == MAGIC && w[1] == VERSION;
     const uint64_t *end = whole ? w + bytes / 8 - 1 : w;
@@ -311,7 +312,10 @@ kspec_status ks_store_add(ks_store *k, const ks_stored_loop *l, size_t chunk, ks
     kspec_status st = KSPEC_OK;
     pthread_mutex_lock(&k->lock);
     k->waiting[k->waits++] = chunk;
-    /* one part a second at first, later every fiftieth of the elapsed time: so there are never very many */
+    /*
+     * At first a part is written every second. Later the interval is a fiftieth of the elapsed time, which
+     * limits the number of parts.
+     */
     double now = ks_now(), wait = ks_store_interval + (now - k->began) / 50 * (ks_store_interval > 0);
     if (now - k->written >= wait) st = write_waiting(k, l, err);
     pthread_mutex_unlock(&k->lock);
@@ -321,7 +325,7 @@ kspec_status ks_store_add(ks_store *k, const ks_stored_loop *l, size_t chunk, ks
 kspec_status ks_store_flush(ks_store *k, const ks_stored_loop *l, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     pthread_mutex_lock(&k->lock);
-    /* computing a short chunk again is faster than storing it */
+    /* Computing a short chunk again is faster than storing the chunk. */
     if (ks_now() - k->began >= ks_store_interval / 10) st = write_waiting(k, l, err);
     pthread_mutex_unlock(&k->lock);
     return st;

@@ -1,15 +1,16 @@
 /*
  * A checkpoint: a directory with a file `identity`, which describes the computation, and parts, each with the
- * results of some chunks of one shared loop. A part is written under a temporary name and renamed; its last
- * word is a checksum. Its name consists of loop and first chunk, so that no two ranks write the same part.
+ * results of some chunks of one shared loop. A part is written under a temporary name and then renamed. Its
+ * last word is a checksum. The name of a part contains the loop and the first chunk, so no two ranks write
+ * the same part.
  */
 #pragma once
 
 #include "team/team.h"
 
 /*
- * Rank 0 creates the directory and writes `identity` if they do not exist; the other ranks call this after
- * it.
+ * Opens the checkpoint in `dir`. Rank 0 creates the directory and `identity` if they do not exist. The other
+ * ranks call this after rank 0.
  */
 kspec_status ks_store_open(ks_store **out, const char *dir, const char *identity, int rank, kspec_error *err);
 void ks_store_close(ks_store *k);
@@ -24,7 +25,7 @@ typedef struct {
     size_t chunks;
     const ks_share *shares;
     int count;
-    /* per chunk: 1 if its results are already stored */
+    /* for each chunk, 1 if its results are already stored */
     unsigned char *have;
     /* the chunks whose results this rank reads: mine[0] ... mine[1]-1 */
     size_t mine[2];
@@ -33,7 +34,7 @@ typedef struct {
 /* Fills `have`, and reads the results of this rank's chunks, from the parts that exist. */
 kspec_status ks_store_begin(ks_store *k, const ks_stored_loop *l, kspec_error *err);
 
-/* Reports that the chunk is done; its results are written at once or soon. Any thread may call it. */
+/* Reports a finished chunk. The results are written at once or soon. Any thread may call this. */
 kspec_status ks_store_add(ks_store *k, const ks_stored_loop *l, size_t chunk, kspec_error *err);
 
 /* Writes the pending chunks. */

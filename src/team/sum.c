@@ -1,6 +1,5 @@
 /*
- * The sum of vectors, one per chunk, in the order of chunks: every rank sums a range of the entries of all
- * vectors.
+ * Sums vectors, one per chunk, in the order of chunks. Every rank sums one range of entries of all vectors.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -14,7 +13,10 @@ typedef struct {
     void *ctx;
     size_t chunks, stride, n;
     const double *from;
-    /* bytes that this rank sends to and receives from each rank, and bytes of each range of y */
+    /*
+     * the bytes that this rank sends to each rank and receives from each rank, and the bytes of each range of
+     * y
+     */
     size_t *send, *receive, *parts;
     double *sent, *received, *part;
 } sum;
@@ -64,7 +66,7 @@ static kspec_status hand_round(sum *s, double *y, kspec_error *err) {
     if (st) return st;
     memcpy(s->part, y + first(s, rank), m * sizeof *y);
     for (size_t c = 0; c < s->chunks; c++) {
-        size_t before = c / ranks; /* its rank's chunks before it, and lower ranks' chunks */
+        size_t before = c / ranks; /* earlier chunks of the same rank, plus all chunks of lower ranks */
         for (size_t r = 0; r < c % ranks; r++) before += chunks_of(s, r);
         for (size_t i = 0; i < m; i++) s->part[i] += s->received[before * m + i];
     }
@@ -84,7 +86,8 @@ kspec_status ks_team_sum(const ks_run *run, const char *what, size_t chunks, ks_
     sum s = {.team = t, .fn = fn, .ctx = ctx, .chunks = chunks, .stride = stride, .n = n, .from = from};
     const ks_run alone = ks_run_alone(run);
     kspec_status st = ks_parallel_for(&alone, chunks_of(&s, (size_t)t->comm.rank), one, &s, err);
-    if (!st) st = make_room(&s, err); /* before the ranks synchronise: afterwards no rank may be missing */
+    /* Allocates before the ranks synchronise, because afterwards no rank may fail. */
+    if (!st) st = make_room(&s, err);
     st = ks_team_synchronise(t, KS_AT_LOOP, st, what, chunks, err);
     if (!st) st = hand_round(&s, y, err);
     ks_free(s.send);

@@ -74,8 +74,8 @@ static int worst(const kspec_team *t) {
 }
 
 /*
- * The failure of rank `who`, for all ranks; if every rank has the same one, the message is the one of a
- * single process
+ * Reports the failure of rank `who` on all ranks. If every rank has the same failure, the message is the
+ * message of a single process.
  */
 static kspec_status common(kspec_team *t, int who, kspec_error *err) {
     const kspec_error *e = &t->cards[who].error;
@@ -87,8 +87,8 @@ static kspec_status common(kspec_team *t, int who, kspec_error *err) {
 }
 
 /*
- * Rank r is at another place in the program, or has another number: its file differs, or ranks decided
- * differently.
+ * Fails because rank r has reached another place in the program, or has another number there. Its file
+ * differs, or the ranks decided differently.
  */
 static kspec_status apart(const kspec_team *t, const char *what, kspec_error *err) {
     const card *first = &t->cards[0];
@@ -126,7 +126,7 @@ kspec_status ks_team_synchronise(kspec_team *t, ks_sync_point at, kspec_status m
     int who = worst(t);
     if (who >= 0) {
         st = common(t, who, err);
-        /* a rank that has left its call, or the program, no longer synchronises in it */
+        /* A rank that has left the call, or the program, does not synchronise in the call any more. */
         uint32_t until = at;
         for (int r = 0; r < t->comm.ranks; r++)
             if (t->cards[r].at > until) until = t->cards[r].at;
@@ -151,7 +151,7 @@ kspec_status ks_team_decide(kspec_team *t, void *value, size_t bytes, kspec_erro
 
 /* ---- public ---- */
 
-/* The identity of a computation: everything that determines its bits */
+/* Writes the identity of a computation: everything that determines its bits */
 static void program(char text[256]) {
     snprintf(text, 256, "kspec %s\ninstructions %s\nblas %s\n", kspec_version(), kspec_isa(), kspec_blas());
 }
@@ -225,7 +225,10 @@ kspec_status kspec_team_checkpoint(kspec_team *t, const char *directory, const c
         snprintf(all, bytes, "%s%s", text, identity);
     else
         st = ks_nomem(err, "the identity of a checkpoint", bytes);
-    /* rank 0 opens it first, and no rank adds to it before all ranks have listed its contents */
+    /*
+     * Rank 0 opens the checkpoint first. No rank adds to the checkpoint before all ranks have listed its
+     * contents.
+     */
     for (int turn = 0; turn < 2; turn++) {
         if (!st && (t->comm.rank == 0) == (turn == 0))
             st = ks_store_open(&t->store, directory, all, t->comm.rank, err);

@@ -1,7 +1,7 @@
 /*
  * Several processes, one result. Every rank runs the same code on the same inputs. The ranks divide the
- * chunks of a loop among themselves, and all ranks receive each chunk's results. So every rank has all the
- * data for the code between loops, in the bits that one process would have, and takes the same decisions.
+ * chunks of a loop among themselves, and all ranks receive each chunk's results. So between loops every rank
+ * has all data, with the same bits as a single process, and makes the same decisions.
  *
  * Ranks synchronise at every shared loop, and at the end of every public call. Each rank tells the others
  * which loop it has reached and whether it has failed. So nobody waits for a rank that will not come.
@@ -16,11 +16,14 @@ typedef struct ks_store ks_store;
 struct kspec_team {
     const ks_team_calls *calls; /* first: base/shared.h */
     kspec_comm comm;
-    /* number of shared loops so far: it names the next loop's part of the checkpoint */
+    /* the number of shared loops so far, which names the part of the next loop in the checkpoint */
     uint64_t loops;
-    /* the kind of synchronisation at which a failed rank waits: the others go straight to it; 0: none */
+    /*
+     * A failed rank waits at this kind of synchronisation, and the other ranks go straight to it. 0: no rank
+     * has failed
+     */
     int over;
-    /* the other ranks cannot be reached any more, so `over` stays set */
+    /* 1 if the other ranks cannot be reached any more; `over` then stays set */
     int lost;
     kspec_error failure;
     /* the status of each rank */
@@ -28,17 +31,20 @@ struct kspec_team {
     size_t *bytes;
     unsigned char *flags;
     /*
-     * team/area.h: the shared area, or NULL, and the bytes of a part; whether it is impossible or outlives
-     * the call
+     * The shared area (team/area.h), or NULL, and the bytes of a part. Two flags: ranks cannot share memory;
+     * the area outlives the call
      */
     void *area;
     size_t area_part;
     int no_area, area_lasts;
-    /* number of synchronisations, when each part was handed out, and the rounds that counted in the area */
+    /*
+     * the number of synchronisations, this number when each part was given out, and the number of rounds of
+     * ks_area_next()
+     */
     uint64_t meetings, area_used[3], area_rounds;
     /* the checkpoint, or NULL */
     ks_store *store;
-    /* how many public calls are inside another public call: their ends are not its end */
+    /* the number of public calls inside another public call; their ends do not end the outer call */
     int within;
     /* bytes that this rank has received */
     double received;
@@ -55,8 +61,8 @@ int ks_team_ranks(const ks_run *run);
 typedef enum { KS_AT_SAME = 1, KS_AT_LOOP, KS_AT_END, KS_AT_AGREE } ks_sync_point;
 
 /*
- * All ranks exchange their status, and a number that must be equal on all. Returns KSPEC_OK if all are well,
- * otherwise the failure of the lowest failed rank.
+ * All ranks exchange their status, and a number that must be equal on all. Returns KSPEC_OK if no rank has
+ * failed, otherwise the failure of the lowest failed rank.
  */
 kspec_status ks_team_synchronise(kspec_team *t, ks_sync_point at, kspec_status mine, const char *what,
                                  uint64_t number, kspec_error *err);
@@ -70,7 +76,10 @@ static inline void ks_team_within(kspec_team *t, int more) {
     if (t) t->within += more;
 }
 
-/* Sends rank 0's value to all: use it for decisions that depend on a rank's machine, such as free memory */
+/*
+ * Sends the value of rank 0 to all ranks. Use it for decisions that depend on the machine, such as free
+ * memory.
+ */
 kspec_status ks_team_decide(kspec_team *t, void *value, size_t bytes, kspec_error *err);
 
 /* The communicator's functions, which turn an error code into a failure */
@@ -89,16 +98,16 @@ kspec_status ks_team_for(const ks_run *run, const char *what, size_t chunks, ks_
                          const ks_share *shares, int count, kspec_error *err);
 
 /*
- * The same if each chunk takes a little less time than the one before: after each round over the ranks their
- * order is reversed, so that all ranks do about the same work.
+ * ks_team_for() for chunks that take less and less time. The order of the ranks is reversed after each round,
+ * so that all ranks do about the same work.
  */
 kspec_status ks_team_for_falling(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn,
                                  void *ctx, const ks_share *shares, int count, kspec_error *err);
 
 /*
- * The same if a rank computes its chunks in one go, as a GPU does: fn gets the list of chunks, in increasing
- * order, all at once, or in several lists if a checkpoint stores them. Without a team the list contains all
- * chunks.
+ * ks_team_for() for a rank that computes all its chunks in one call, as a GPU does. fn receives the list of
+ * chunks in increasing order, or several lists if a checkpoint stores the results. Without a team the list
+ * contains all chunks.
  */
 typedef kspec_status (*ks_chunks_fn)(void *ctx, const ks_run *run, const size_t *chunks, size_t count,
                                      kspec_error *err);
@@ -107,24 +116,25 @@ kspec_status ks_team_for_all(const ks_run *run, const char *what, size_t chunks,
 
 /*
  * A step that all ranks take together, such as one point of a path. The checkpoint does not store the shared
- * loops inside the step; rank 0 stores the step's results. If the checkpoint has them, fn is not called.
+ * loops inside the step; rank 0 stores the step's results. If the checkpoint contains these results, fn is
+ * not called.
  */
 typedef kspec_status (*ks_step_fn)(void *ctx, const ks_run *run, kspec_error *err);
 kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, void *ctx,
                           const ks_share *shares, int count, kspec_error *err);
 
 /*
- * A loop whose chunk c computes the vector `from` + c*stride of n numbers. Afterwards y += these vectors, in
- * the order of chunks. In a team rank c mod ranks runs chunk c, each rank sums a range of y, and the ranks
- * exchange these ranges: a rank receives chunks*n/ranks + n numbers instead of chunks*n.
+ * Runs a loop whose chunk c computes the vector `from` + c*stride of n numbers, and adds these vectors to y
+ * in the order of chunks. In a team, rank c mod ranks runs chunk c. Each rank sums a range of y, and the
+ * ranks exchange these ranges. So a rank receives chunks*n/ranks + n numbers instead of chunks*n.
  */
 kspec_status ks_team_sum(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn, void *ctx,
                          const double *from, size_t stride, size_t n, double *y, kspec_error *err);
 
-/* The share of free memory that one rank may use: other ranks on the same machine have the same share. */
+/* The share of free memory that one rank may use. The ranks on a machine have equal shares. */
 size_t ks_team_memory(const ks_run *run);
 
-/* The same run without a team, for the computation inside a chunk */
+/* A copy of the run without its team, for the computation inside a chunk */
 static inline ks_run ks_run_alone(const ks_run *run) {
     ks_run r = *run;
     r.team = NULL;
