@@ -2,7 +2,9 @@
  * Are the estimates of kspec_unbiased() unbiased, and do their intervals cover? Matrices X = f L^(1/2) w and
  * Y = f M^(1/2) v with Gaussian f (rows), w and v (columns), whose every mean is known.
  *
- * usage: bench_unbiased [SEEDS [FIRST [TIMES]]]      TIMES: matrices so many times as large
+ * usage: bench_unbiased [SEEDS [FIRST [TIMES [TAIL]]]]
+ * TIMES: matrices so many times as large; TAIL: rows and columns have log-normal scales, and this is the
+ * deviation of the logarithm
  */
 #include "kspec.h"
 
@@ -15,6 +17,7 @@ enum { D = 6, TRIALS = 2, TIMES_MOST = 8, SIZE_MOST = 50 * TIMES_MOST };
 static size_t P = 40, Q = 50, R = 30;
 static const double lambda[D] = {3, 2, 1.5, 1, 0.6, 0.4}, mu[D] = {0.5, 1, 2, 0, 1, 0};
 static const double NOISE = 1, OFFSET = 2;
+static double tail;
 
 typedef struct {
     const char *text, *center, *complete;
@@ -38,14 +41,20 @@ static void normal(uint64_t seed, uint64_t stream, size_t n, double *x) {
 /* X (P x cols) of this seed, stream and spectrum */
 static void make(uint64_t seed, const double *f, const double *spectrum, uint64_t columns, size_t cols,
                  const task *t, double trial, double *x) {
-    static double w[D * SIZE_MOST], c[SIZE_MOST], e[SIZE_MOST * SIZE_MOST];
+    static double w[D * SIZE_MOST], c[SIZE_MOST], e[SIZE_MOST * SIZE_MOST], c_scale[SIZE_MOST],
+        r_scale[SIZE_MOST];
     normal(t->fixed ? 12345 : seed, columns, D * cols, w);
     normal(seed, columns + 100, cols, c);
     normal(seed, columns + 200 + (uint64_t)trial, P * cols, e);
+    normal(seed, columns + 300, cols, c_scale);
+    normal(seed, 300, P, r_scale);
+    for (size_t a = 0; a < cols; a++) c_scale[a] = t->fixed ? 1 : exp(tail * c_scale[a] - tail * tail);
+    for (size_t i = 0; i < P; i++) r_scale[i] = exp(tail * r_scale[i] - tail * tail);
     for (size_t i = 0; i < P; i++)
         for (size_t a = 0; a < cols; a++) {
             double s = t->offset * OFFSET * c[a] + t->noise * NOISE * e[i * cols + a];
-            for (size_t k = 0; k < D; k++) s += f[i * D + k] * sqrt(spectrum[k]) * w[k * cols + a];
+            for (size_t k = 0; k < D; k++)
+                s += f[i * D + k] * sqrt(spectrum[k]) * w[k * cols + a] * r_scale[i] * c_scale[a];
             x[i * cols + a] = s;
         }
 }
@@ -68,6 +77,7 @@ int main(int argc, char **argv) {
     const int seeds = argc > 1 ? atoi(argv[1]) : 2000;
     const uint64_t first = argc > 2 ? (uint64_t)atoi(argv[2]) : 1;
     const int times = argc > 3 ? atoi(argv[3]) : 1;
+    tail = argc > 4 ? atof(argv[4]) : 0;
     if (seeds < 2 || times < 1 || times > TIMES_MOST) return 2;
     P *= (size_t)times, Q *= (size_t)times, R *= (size_t)times;
     const double l1 = power(lambda, mu, 1, 0), l2 = power(lambda, mu, 2, 0), l3 = power(lambda, mu, 3, 0),

@@ -40,7 +40,7 @@ static kspec_status ratio(const kspec_unbiased_result *square, const kspec_unbia
     const double *values[3];
     size_t size[3], all = 0;
     double share[3];
-    ks_sides of = {values, size, share, 0};
+    ks_sides of = {values, size, share, 0, 0};
     kspec_status st = KSPEC_OK;
     if (!(square->value > 0 && second->value > 0)) return KSPEC_OK;
     r->shared_dimension = square->value / second->value;

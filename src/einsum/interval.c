@@ -18,7 +18,9 @@ void ks_interval_make(double value, int order, const ks_sides *of, double *room,
     double ends[2];
     for (size_t k = 0; k < of->count; k++) part[k] = sqrt(spread_of(value, of, k, k + 1).variance);
     if (order > 0) {
-        ks_jackknife_sides(value, order, of, room, out);
+        ks_sides shifted = *of;
+        shifted.other = -1;
+        ks_jackknife_sides(value, order, &shifted, room, out);
         return;
     }
     const ks_spread s = spread_of(value, of, 0, of->count);
@@ -43,7 +45,7 @@ kspec_status kspec_jackknife(double value, const double *const *without, const s
         if (!without[k] || sizes[k] < 2)
             return ks_fail(err, KSPEC_E_ARG, "axis %zu has %zu values; 2 or more are expected", k,
                            without[k] ? sizes[k] : 0);
-    ks_interval_make(value, 0, &(ks_sides){without, sizes, shares, axes}, NULL, part, &all);
+    ks_interval_make(value, 0, &(ks_sides){without, sizes, shares, axes, 0}, NULL, part, &all);
     bar[0] = all.std_error, bar[1] = all.low, bar[2] = all.high;
     return KSPEC_OK;
 }

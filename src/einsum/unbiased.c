@@ -419,7 +419,7 @@ static kspec_status finish(job *j, int number, kspec_error *err) {
     }
     double *room = ks_arena_alloc(&j->arena, all, sizeof *room);
     if (!room) return ks_nomem(err, "the jackknife", j->arena.failed);
-    const ks_sides sides = {list, size, share, (size_t)count};
+    const ks_sides sides = {list, size, share, (size_t)count, 0};
     if (count) ks_interval_make(r->value, order_of(j, number), &sides, room, of_axis, &bar);
     for (int k = 0; k < count; k++) r->axes[of[k]]->std_error = of_axis[k];
     r->std_error = bar.std_error, r->ci_low = bar.low - r->rounding, r->ci_high = bar.high + r->rounding;

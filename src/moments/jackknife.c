@@ -59,8 +59,9 @@ static const double DOMINATED = 1.25;
 void ks_spread_ends(const ks_spread *s, double other, double ends[2]) {
     const double sd = sqrt(s->variance), z = KS_Z95, q = ks_student_quantile(ks_spread_degrees(s)),
                  g = sd > 0 ? s->cube / (sd * sd * sd) : 0, rest = fmax(1 - fabs(g), 1e-3),
-                 more = fabs(g) * (2 * z * z + 1) / 6 / pow(rest, DOMINATED),
-                 low = g < 0 ? more : other * more, high = g > 0 ? more : other * more;
+                 shift = fabs(g) * (2 * z * z + 1) / 6, more = shift / pow(rest, DOMINATED),
+                 opposite = other * (other < 0 ? shift : more), low = g < 0 ? more : opposite,
+                 high = g > 0 ? more : opposite;
     ends[0] = fmin(0, -s->bias - (q + low) * sd);
     ends[1] = fmax(0, -s->bias + (q + high) * sd);
 }
@@ -98,14 +99,14 @@ void ks_jackknife_sides(double m, int n, const ks_sides *of, double *room, ks_er
     ks_spread s = spread_of(room, of, root);
     const int clear = root > KS_Z95 * sqrt(s.variance);
     if (!positive || !clear) {
-        ks_spread_ends(&s, 0, ends);
+        ks_spread_ends(&s, of->other, ends);
         out->low = copysign(pow(fabs(root + ends[0]), n), root + ends[0]);
         out->high = copysign(pow(fabs(root + ends[1]), n), root + ends[1]);
     }
     if (positive) {
         for (size_t k = 0; k < all; k++) room[k] = room[k] > 0 ? log(room[k]) * n : 0;
         s = spread_of(room, of, log(m));
-        ks_spread_ends(&s, 0, logs);
+        ks_spread_ends(&s, of->other, logs);
         out->high = m * exp(logs[1]);
         if (clear) out->low = m * exp(logs[0]);
     }
@@ -122,7 +123,7 @@ void ks_jackknife(double m, int n, const double *rows, size_t P, const double *c
                   const double share[2], double *room, ks_error_bar *out) {
     const double *const values[2] = {rows, cols};
     const size_t size[2] = {P, Q};
-    ks_jackknife_sides(m, n, &(ks_sides){values, size, share, 2}, room, out);
+    ks_jackknife_sides(m, n, &(ks_sides){values, size, share, 2, 0}, room, out);
 }
 
 static double side_mean(const double *x, size_t N) {

@@ -29,7 +29,8 @@ double ks_spread_degrees(const ks_spread *s);
 
 /*
  * The ends of a nominal 95% interval, relative to the estimate: ends[0] <= 0 <= ends[1]. Skewness widens one
- * side; other: the fraction of this widening that the opposite side also gets (0, or more for a ratio).
+ * side. other: the fraction of this widening that the opposite side also gets: 0, or more for a ratio. If it
+ * is negative, the opposite side narrows instead, by this fraction of Cornish and Fisher's term.
  */
 void ks_spread_ends(const ks_spread *s, double other, double ends[2]);
 
@@ -40,12 +41,16 @@ typedef struct {
     size_t which;
 } ks_error_bar;
 
-/* By side: the leave-one-out values, how many they are, and the share as in ks_spread_add() */
+/*
+ * By side: the leave-one-out values, how many they are, and the share as in ks_spread_add(). other: as in
+ * ks_spread_ends()
+ */
 typedef struct {
     const double *const *values;
     const size_t *size;
     const double *share;
     size_t count;
+    double other;
 } ks_sides;
 
 /*

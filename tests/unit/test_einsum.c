@@ -5,6 +5,7 @@
  */
 #include "test.h"
 
+#include "base/student.h"
 #include "einsum/unbiased.h"
 #include "exact/cycles.h"
 #include "kspec.h"
@@ -537,7 +538,39 @@ TEST(offsets_change_nothing_with_groups) {
     }
 }
 
+/*
+ * Skewness moves both ends of a product's interval, on the scale of the logarithm: the one outwards, the
+ * other inwards by Cornish and Fisher's term. A single large row makes the estimate skewed.
+ */
+TEST(skewness_moves_both_ends_of_an_interval) {
+    enum { P = 30, Q = 20 };
+    static double x[P * Q];
+    kspec_random_normal(9, 0, 0, P * Q, x);
+    for (int k = 0; k < P * Q; k++) x[k] = (1 + 0.3 * x[k]) * (k < Q ? 1.5 : 1);
+    const kspec_matrix X = {x, P, Q, Q, 1};
+    const kspec_unbiased_opts o = {.size = sizeof o, .complete = "cols"};
+    kspec_unbiased_result *r = NULL;
+    CHECK(!kspec_unbiased("X[i,a] X[j,a]", &(kspec_operand){"X", &X, 1}, 1, &o, &r, NULL));
+    if (!r) return;
+    double mean = 0, two = 0, three = 0, four = 0;
+    for (int i = 0; i < P; i++) mean += log(r->axes[0]->without[i]) / P;
+    for (int i = 0; i < P; i++) {
+        const double u = (P - 1) * (mean - log(r->axes[0]->without[i])) / P;
+        two += u * u, three += u * u * u, four += u * u * u * u;
+    }
+    const double f = P / (P - 1.0), sd = sqrt(f * two), skew = three / (sd * sd * sd), z = 1.959963984540054,
+                 q = ks_student_quantile(2 * two * two / (four - two * two / P)),
+                 shift = skew * (2 * z * z + 1) / 6, bias = (P - 1) * (mean - log(r->value)),
+                 low = log(r->value) - bias - (q - shift) * sd,
+                 high = log(r->value) - bias + (q + shift / pow(1 - skew, 1.25)) * sd;
+    CHECK_MSG(skew > 0.2 && skew < 0.9, "skewness %g", skew);
+    CHECK_MSG(fabs(log(r->ci_low) - low) <= 1e-9, "%.12g %.12g", log(r->ci_low), low);
+    CHECK_MSG(fabs(log(r->ci_high) - high) <= 1e-9, "%.12g %.12g", log(r->ci_high), high);
+    kspec_unbiased_free(r);
+}
+
 int main(void) {
+    RUN(skewness_moves_both_ends_of_an_interval);
     RUN(every_small_expression_of_one_matrix);
     RUN(rows_in_groups);
     RUN(sampled_expressions_of_two_matrices);
