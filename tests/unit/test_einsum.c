@@ -566,7 +566,7 @@ TEST(skewness_moves_both_ends_of_an_interval) {
     CHECK_MSG(skew > 0.2 && skew < 0.9, "skewness %g", skew);
     CHECK_MSG(fabs(log(r->ci_low) - low) <= 1e-9, "%.12g %.12g", log(r->ci_low), low);
     CHECK_MSG(fabs(log(r->ci_high) - high) <= 1e-9, "%.12g %.12g", log(r->ci_high), high);
-    kspec_unbiased_free(r);
+    kspec_free(r);
 }
 
 int main(void) {

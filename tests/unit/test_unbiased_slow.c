@@ -210,7 +210,7 @@ TEST(intervals_of_products_cover) {
             if (kspec_unbiased(text[k], of, 2, &o, &r, NULL)) abort();
             covered[k] += r->ci_low <= truth[k] && truth[k] <= r->ci_high;
             above[k] += r->ci_low > truth[k];
-            kspec_unbiased_free(r);
+            kspec_free(r);
         }
     }
     for (int k = 0; k < 3; k++) {
