@@ -11,9 +11,9 @@
 static const double TURN = 6.283185307179586;
 
 /*
- * Rows w_1 ... w_count <= p of p normals each. Gram-Schmidt, applied twice because of rounding, makes their
- * directions orthogonal; their lengths stay. Each direction is uniform and independent of the lengths, so
- * that each row is still normal; and each direction depends only on the rows before it.
+ * Makes the directions of rows w_1 ... w_count (count <= p, p normals each) orthogonal, by Gram-Schmidt,
+ * applied twice because of rounding. The lengths do not change. Each direction is uniform and independent of
+ * the lengths, so each row is still normal. Each direction depends only on earlier rows.
  */
 static void make_orthogonal(double *W, size_t count, size_t p) {
     for (size_t j = 0; j < count; j++) {
@@ -37,9 +37,9 @@ static void make_pairs(ks_fourier *f) {
 }
 
 /*
- * G ~ Gamma(nu), feature j of a draw, by Marsaglia and Tsang's method, which needs one try in 95% of cases.
- * For nu < 1 it takes the variable for nu + 1 times u^(1/nu). Feature j uses the numbers SPAN j ... of the
- * stream.
+ * Draws G ~ Gamma(nu) for feature j, by the method of Marsaglia and Tsang, which needs one try in 95% of
+ * cases. For nu < 1, G is the variable for nu + 1, times u^(1/nu). Feature j uses the numbers SPAN j ... of
+ * the stream.
  */
 static double gamma_variate(double nu, size_t j, uint64_t seed, uint64_t stream) {
     enum { TRIES = 32, SPAN = 2 * TRIES + 4 };
@@ -89,7 +89,8 @@ kspec_status ks_fourier_draw(ks_fourier *f, const ks_kernel *kernel, size_t p, s
         ks_student_scale(f->W, kernel->nu, p, 0, different, seed, ks_stream(KS_STREAM_SCALES, draw));
     if (paired) make_pairs(f);
     for (size_t k = 0; k < count; k++) {
-        double w = f->W[k], u = w - 0.5; /* the inverses of the distribution functions */
+        /* the inverse distribution functions of Cauchy's and of Laplace's distribution */
+        double w = f->W[k], u = w - 0.5;
         if (kind == KSPEC_KERNEL_LAPLACE) w = tan(TURN / 2 * u);
         if (kind == KSPEC_KERNEL_CAUCHY) w = copysign(log1p(-2 * fabs(u)), u);
         f->W[k] = w / TURN;
@@ -111,10 +112,10 @@ void ks_fourier_rows(const ks_fourier *f, int stages, const double *x, size_t ro
 }
 
 /*
- * The number of rows of a product of n columns to compute so that each of the first `rows` has the same bits
- * as in a whole tile. OpenBLAS rounds differently at the edge of its blocks, which are up to 16 rows high,
- * and in its routines for small matrices (SkylakeX: up to 1200 entries). tests/unit/test_norm_features.c
- * tests six cores.
+ * Returns how many rows of a product with n columns must be computed so that the first `rows` rows have the
+ * same bits as in a whole tile. OpenBLAS rounds differently at the edge of its blocks, which are up to 16
+ * rows high, and in its routines for small matrices (SkylakeX: up to 1200 entries).
+ * tests/unit/test_norm_features.c tests six cores.
  */
 enum { HIGH = 16, ENTRIES = 4096 };
 static size_t padded(size_t rows, size_t n) {

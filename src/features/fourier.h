@@ -5,12 +5,12 @@
 #include "simd/simd.h"
 #include "features/kernel.h"
 
-/* q features of points in p dimensions, in units of sigma. Phases are in turns. */
+/* Random features of points in p dimensions: q features, in units of sigma, with phases in turns. */
 typedef struct {
     const ks_simd *simd;
     size_t p, q;
     double *W; /* q x p: w_j / (2 pi) */
-    double *b; /* q: phases, uniform on (0,1) */
+    double *b; /* q phases, uniform on (0,1) */
 } ks_fourier;
 
 /* Draws the features by (seed, draw); feature j does not depend on q. */
@@ -18,8 +18,9 @@ kspec_status ks_fourier_draw(ks_fourier *f, const ks_kernel *kernel, size_t p, s
                              uint64_t draw, ks_arena *arena, kspec_error *err);
 
 /*
- * Rows first, first + 1, ... of normals, p each: w sqrt(2 nu/chi^2), with one chi^2 = 2G of 2 nu degrees of
- * freedom for each row. The factor is at most 1e12: the phases of larger ones are equally random.
+ * Multiplies rows first, first + 1, ... of p normals each by sqrt(2 nu/chi^2). Each row has one chi^2 = 2G
+ * with 2 nu degrees of freedom. The factor is cut off at 1e12, because the phases of larger frequencies are
+ * equally random.
  */
 void ks_student_scale(double *W, double nu, size_t p, size_t first, size_t count, uint64_t seed,
                       uint64_t stream);
@@ -36,9 +37,9 @@ void ks_fourier_rows(const ks_fourier *f, int stages, const double *x, size_t ro
 enum { KS_FOURIER_ROWS = 128, KS_FOURIER_COLS = 512 };
 
 /*
- * The same for fewer rows than a tile has. BLAS rounds a product by its shape, so x is a whole tile with
- * zeros below its `rows`, and the code computes as many rows as needed for each to have the bits that it has
- * in a whole tile. `room` is scratch of ks_fourier_few_room() doubles.
+ * Computes the features of fewer rows than a tile has, with the bits of a whole tile. The rounding of BLAS
+ * depends on the shape of a product. So x is a whole tile with zeros below its `rows`, and the code computes
+ * as many rows as the bits require. `room` is scratch of ks_fourier_few_room() doubles.
  */
 void ks_fourier_few(const ks_fourier *f, const double *x, size_t rows, double scale, double *room, double *Z);
 size_t ks_fourier_few_room(const ks_fourier *f, size_t rows);

@@ -1,7 +1,7 @@
 /*
- * Generates matrices from processes whose kernel is known. The entries of an absolute tile of rows are a pure
- * function of the seed. So every division of the rows into bands, and every number of threads, gives the same
- * bits.
+ * Generates matrices from processes whose kernel is known. Rows are generated in tiles at fixed positions,
+ * and the entries of a tile depend only on the seed. So every division of the rows into bands, and every
+ * number of threads, gives the same bits.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -25,13 +25,14 @@ struct kspec_generator {
     const ks_simd *simd;
     ks_arena arena;
     ks_noise noise;
-    size_t tile;     /* rows generated at a time */
-    double *M;       /* dim x dim, of Sigma and Sigma_x: x.w = z^T M v, z and v standard normal; else NULL */
+    size_t tile; /* the number of rows in a tile */
+    /* dim x dim, if Sigma or Sigma_x is given: x.w = z^T M v with standard normal z and v; else NULL */
+    double *M;
     double *W;       /* dim x Q: weights, scaled so that an entry is a function of x.w */
     double *b;       /* Q: phases (rff) */
     double *L;       /* P x P: Cholesky factor of the kernel matrix (gaussian) */
-    double **tiles;  /* per worker: tile x Q */
-    double **inputs; /* per worker: tile x dim, or a tile of normals, tile x Q (gaussian) */
+    double **tiles;  /* for each worker, tile x Q */
+    double **inputs; /* for each worker, tile x dim; for gaussian a tile of normals, tile x Q */
 };
 
 static double per_axis(const double *list, size_t count, size_t l) {
@@ -129,9 +130,9 @@ static kspec_status scaled_inputs(kspec_generator *g, double *X, double *sq, ksp
 }
 
 /*
- * The lower triangle of K_ij = exp(-|x_i - x_j|^2 / 2), then its Cholesky factor. If the kernel is smooth, K
- * is singular up to rounding, so we add a nugget to the diagonal: the smallest power of ten from 1e-14 on
- * with which the factorisation succeeds.
+ * Computes the lower triangle of K_ij = exp(-|x_i - x_j|^2 / 2), then its Cholesky factor. For a smooth
+ * kernel K is singular up to rounding. So a nugget is added to the diagonal: the smallest power of ten, from
+ * 1e-14 on, with which the factorisation succeeds.
  */
 static kspec_status factor(kspec_generator *g, kspec_error *err) {
     size_t P = g->P, d = g->o.dim;
@@ -254,7 +255,7 @@ kspec_status kspec_generate_open(size_t rows, size_t cols, const kspec_generate_
         kspec_generate_close(g);
         return st;
     }
-    /* the options' lists and matrices belong to the caller, who may free them after the call */
+    /* The lists and matrices in the options belong to the caller, who may free them after the call. */
     g->o.eta = g->o.eigenvalues = NULL;
     g->o.Sigma = g->o.Sigma_x = NULL;
     *out = g;
@@ -275,7 +276,7 @@ typedef struct {
     double *out;
 } band;
 
-/* tile = L[rows, 0 ... last row] Z, with Z ~ N(0,1) generated GAUSSIAN_TILE rows at a time */
+/* Computes the tile L[rows, 0 ... last row] Z, where Z ~ N(0,1) is generated GAUSSIAN_TILE rows at a time */
 static void gaussian_tile(const kspec_generator *g, size_t row, size_t rows, double *tile, double *Z) {
     size_t Q = g->Q, P = g->P, end = row + rows;
     for (size_t k = 0; k < end; k += GAUSSIAN_TILE) {
@@ -289,7 +290,8 @@ static kspec_status make_tile(void *ctx, size_t chunk, const ks_worker *worker) 
     const band *b = ctx;
     const kspec_generator *g = b->g;
     const kspec_generate_opts *o = &g->o;
-    size_t row = (b->first / g->tile + chunk) * g->tile, rows = g->tile, Q = g->Q; /* always a whole tile */
+    /* a whole tile, even if the band needs only some of its rows */
+    size_t row = (b->first / g->tile + chunk) * g->tile, rows = g->tile, Q = g->Q;
     double *tile = g->tiles[worker->index], *X = g->inputs[worker->index];
     if (o->process == KSPEC_PROCESS_GAUSSIAN) {
         if (rows > g->P - row) rows = g->P - row;
@@ -304,7 +306,7 @@ static kspec_status make_tile(void *ctx, size_t chunk, const ks_worker *worker) 
     size_t to = row + rows < b->first + b->count ? row + rows : b->first + b->count;
     double *out = b->out + (from - b->first) * Q;
     memcpy(out, tile + (from - row) * Q, (to - from) * Q * sizeof *out);
-    /* the tile is not in use any more, and has room for two rows */
+    /* The tile is free again, and has room for two rows of scratch. */
     if (o->noise > 0) ks_noise_add(&g->noise, o->seed, b->trial, from, to - from, Q, out, tile);
     return KSPEC_OK;
 }

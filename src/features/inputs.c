@@ -18,7 +18,7 @@ static void scale_column(ks_inputs *in, size_t l, kspec_scaling scaling) {
         high = fmax(high, x[i * p]);
     }
     in->constant_columns += low == high;
-    for (size_t i = 0; i < n; i++) { /* halve first, so that differences do not overflow */
+    for (size_t i = 0; i < n; i++) { /* Halves both numbers first, so that differences do not overflow. */
         x[i * p] = low == high ? 0 : (x[i * p] / 2 - low / 2) / (high / 2 - low / 2);
         mean += x[i * p] / (double)n;
     }
@@ -27,7 +27,10 @@ static void scale_column(ks_inputs *in, size_t l, kspec_scaling scaling) {
     for (size_t i = 0; i < n; i++) x[i * p] = (x[i * p] - mean) / sqrt(square);
 }
 
-/* Divides x by its length, in units of the largest entry so that no square over- or underflows; 0 stays 0 */
+/*
+ * Divides x by its length. The length is computed in units of the largest entry, so that no square over- or
+ * underflows. A zero vector stays zero.
+ */
 static void scale_to_unit(double *x, size_t count, size_t stride) {
     double largest = 0, square = 0;
     for (size_t k = 0; k < count; k++) largest = fmax(largest, fabs(x[k * stride]));
@@ -56,7 +59,8 @@ kspec_status ks_inputs_copy(const kspec_matrix *x, kspec_scaling scaling, ks_inp
 }
 
 void ks_inputs_center(ks_inputs *in) {
-    enum { COLS = 256 }; /* at a time: long stretches of each row */
+    /* the number of columns processed together, so that memory is read in long stretches */
+    enum { COLS = 256 };
     for (size_t from = 0; from < in->p; from += COLS) {
         size_t to = from + COLS < in->p ? from + COLS : in->p;
         double mean[COLS] = {0};
@@ -107,7 +111,8 @@ static double select_kth(double *x, size_t n, size_t k) {
 }
 
 /*
- * For an even count, the mean of the middle two: selection leaves all smaller numbers before the upper one.
+ * Returns the median. For an even count it is the mean of the middle two numbers; the selection leaves all
+ * smaller numbers before the upper one.
  */
 static double median_of(double *x, size_t count) {
     double upper = select_kth(x, count, count / 2), lower = x[0];
@@ -138,7 +143,10 @@ kspec_status ks_inputs_median(const ks_inputs *in, kspec_kernel kernel, uint64_t
         return st;
     }
     ks_sample_rows(in->n, r, 0, seed, ks_stream(KS_STREAM_MEDIAN, 0), rows);
-    double largest = 0; /* in units of a power of two near it, so that no square over- or underflows */
+    /*
+     * Distances are in units of a power of two near the largest entry, so that no square over- or underflows.
+     */
+    double largest = 0;
     for (size_t l = 0; l < in->n * p; l++) largest = fmax(largest, fabs(in->x[l]));
     const int exponent = largest > 0 && isfinite(largest) ? (int)fmax(-1000, ilogb(largest)) : 0;
     for (size_t i = 0; i < r; i++)

@@ -5,9 +5,9 @@
 #include "kspec/kernel.h"
 
 typedef struct {
-    double *x; /* n x p, row-major, dense */
+    double *x; /* the rows, n x p, row-major, dense */
     size_t n, p;
-    size_t constant_columns; /* set to 0 by the scaling */
+    size_t constant_columns; /* the number of columns that became 0 */
 } ks_inputs;
 
 /* A dense copy of x, which must be a finite matrix, with the columns scaled. */
@@ -26,13 +26,12 @@ void ks_inputs_center(ks_inputs *in);
 /*
  * Divides `count` dense rows by sigma; `first` is the number of the first row, for the message. KSPEC_E_ARG
  * if an entry exceeds 1e150 sigma, because its square would overflow. For random features the limit is 1e12
- * sigma: their phases w.x have a relative rounding error of 1e-16, and past 1e16 turns all cosines would be
- * 1.
+ * sigma, because the phases w.x have a relative rounding error of 1e-16.
  */
 kspec_status ks_rows_divide(double *x, size_t first, size_t count, size_t p, double sigma, int features,
                             kspec_error *err);
 
-/* The same for all rows. */
+/* Divides all rows by sigma. */
 kspec_status ks_inputs_divide(ks_inputs *in, double sigma, int features, kspec_error *err);
 
 /*
@@ -43,7 +42,7 @@ kspec_status ks_inputs_median(const ks_inputs *in, kspec_kernel kernel, uint64_t
                               kspec_error *err);
 
 /*
- * rows[0 ... r-1] = the first r row numbers, or r different ones drawn by (seed, stream). rows has room for
- * n.
+ * Writes r row numbers to rows: the first r, or r different random ones drawn by (seed, stream). rows has
+ * room for n numbers.
  */
 void ks_sample_rows(size_t n, size_t r, int first, uint64_t seed, uint64_t stream, size_t *rows);

@@ -14,14 +14,14 @@ ks_matern ks_matern_of(double nu) {
     return (ks_matern){nu, exp(log_scale)};
 }
 
-/* log of the integrand at u = nu e^s, without the scale */
+/* The logarithm of the integrand at u = nu e^s, without the constant factor */
 static double exponent(const ks_matern *m, double half, double s) {
     return m->nu * (s - expm1(s)) - half * exp(-s);
 }
 
 /*
- * Frequencies are normal with a random scale, so the kernel is a mixture of Gaussian kernels: with u =
- * chi^2_{2 nu}/2
+ * Frequencies are normal with a random scale, so the kernel is a mixture of Gaussian kernels. With u =
+ * chi^2_{2 nu}/2,
  *
  *     k = 1/Gamma(nu) int u^(nu-1) e^-u exp(-nu square/(2u)) du.
  *

@@ -12,7 +12,7 @@
 /* The distribution of v = sqrt(u/(u+nu)), as points: u = nu e^t has the density exp(nu (t - e^t)) in t */
 typedef struct {
     size_t points;
-    double *v, *root; /* the square roots of the weights, whose sum is 1 */
+    double *v, *root; /* the points v, and the square roots of the weights; the weights sum to 1 */
 } law;
 
 static double log_density(double nu, double t) { return nu * (t - expm1(t)); }
@@ -41,8 +41,8 @@ static kspec_status make_law(double nu, ks_arena *a, law *out, kspec_error *err)
 }
 
 /*
- * Lanczos: the eigenvalues of the tridiagonal matrix are the nodes, the first entries of its eigenvectors the
- * weights' roots
+ * By Lanczos iteration. The eigenvalues of the tridiagonal matrix are the nodes, and the first entries of its
+ * eigenvectors are the roots of the weights.
  */
 kspec_status ks_matern_rule(double nu, size_t count, double *square, double *weight, kspec_error *err) {
     ks_arena scratch = {0};

@@ -18,12 +18,12 @@ static philox4x64_ctr_t block(uint64_t seed, uint64_t stream, uint64_t c) {
 
 static double unit(uint64_t x) { return ((double)(x >> 12) + 0.5) * 0x1p-52; }
 
-enum { BATCH = 512 }; /* numbers drawn at a time: a multiple of 4 blocks, small enough for the L1 cache */
+enum { BATCH = 512 }; /* the numbers drawn together: a multiple of 4 blocks that fits into the L1 cache */
 
 /* Draws the numbers 4c ... 4c+BATCH-1, then copies the requested ones. */
 static void fill(uint64_t seed, uint64_t stream, uint64_t first, size_t count, double *out, int normal) {
     const ks_simd *k;
-    ks_simd_choose(&k, NULL); /* with a bad KSPEC_ISA use generic, which gives the same bits */
+    ks_simd_choose(&k, NULL); /* A bad KSPEC_ISA leaves the generic functions, which give the same bits. */
     double u[BATCH / 2], v[BATCH / 2], batch[BATCH];
     while (count) {
         size_t skip = first % 4;

@@ -75,7 +75,7 @@ kspec_status ks_view_make(ks_part *part, const ks_axes *axes, const char *select
     kspec_status st = name_axes(part, axes, err);
     if (st) return st;
     ks_view *v = &part->view;
-    /* the columns of a text, selected by its parser, may be this view's rows */
+    /* The parser of a text has already selected columns, which may be the rows of this view. */
     int text_axis = axes->count == 2 && axes->of[1] == KS_ROWS ? KS_ROWS : KS_COLS;
     v->origin[text_axis] = part->array.col_index;
     part->array.col_index = NULL;

@@ -16,22 +16,24 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* One of the files, with the position of its next row. */
+/* An open file, and the position of its next row. */
 typedef struct {
     ks_name name;
     size_t rows, at;
-    /* numbers to convert block by block: their position and order */
+    /* the position and byte order of numbers that are converted block by block */
     ks_bytes bytes;
     ks_npy_header npy;
     const unsigned char *numbers;
     int by_cols;
-    /* text: its lines from layout.body on; column j of the file goes to place[j] */
+    /* for text: the lines from layout.body on. Column j of the file goes to place[j] */
     int is_text;
     ks_layout layout;
     size_t *place;
-    /* every other format, and mapped doubles */
+    /* for other formats and for mapped doubles: the whole array */
     ks_part whole;
-    /* columns: their number in the file, the number selected, and the selected ones; NULL: all */
+    /*
+     * the number of columns in the file, the number of selected columns, and the selected columns (NULL: all)
+     */
     size_t width, cols, *index;
 } source;
 
@@ -43,7 +45,7 @@ struct kspec_blocks {
     char *select_cols;
     source now;
     int open;
-    double *data, *wide; /* block x cols; block x width of the file, if columns are selected */
+    double *data, *wide; /* data: block x cols. wide: block x width, if columns are selected */
     size_t wide_count;
     ks_arena arena;
 };
@@ -57,7 +59,9 @@ static void close_source(source *s) {
     *s = (source){0};
 }
 
-/* Releases the pages of the file that have been read, so that they do not count as memory of this process. */
+/*
+ * Releases the pages of the file that are already read, so that they do not count as memory of this process.
+ */
 static void leave_pages(const unsigned char *from, size_t bytes) {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
                     first = ((uintptr_t)from + page - 1) / page * page,
@@ -121,7 +125,7 @@ static kspec_status open_whole(const kspec_blocks *b, source *s, const char *inp
     return st;
 }
 
-/* Can its rows be read one after the other? Otherwise it is read at once. */
+/* Can the rows of the file be read one after the other? If not, the file is read at once. */
 static int looks_plain(source *s) {
     const ks_bytes *f = &s->bytes;
     kspec_error unused;

@@ -54,7 +54,7 @@ static void doubt_header(ks_doubts to, const char *path, const kspec_dataset *d)
     const double first = at(d, 0, 0), step = at(d, 0, 1) - first, last = at(d, 0, d->cols - 1);
     const int years = first >= 1500 && last <= 2200, numbers = (first == 0 || first == 1) && step == 1;
     if (!(years || numbers) || !(step >= 1) || first != floor(first)) return;
-    int others = 0; /* another row of this kind means that data rows look like this */
+    int others = 0; /* If another row looks the same, this is how data rows look. */
     for (size_t j = 1; j < d->cols; j++) {
         if (at(d, 0, j) != first + (double)j * step) return;
         others |= at(d, 1, j) - at(d, 1, j - 1) != step;
@@ -68,12 +68,15 @@ static int is_word(const char *name, const char *const *words) {
     for (; *words; words++) {
         size_t n = strlen(*words), k = 0;
         while (k < n && tolower((unsigned char)name[k]) == (*words)[k]) k++;
-        if (k == n && !isalnum((unsigned char)name[n])) return 1; /* trial, Trial_id, time (s) */
+        if (k == n && !isalnum((unsigned char)name[n])) return 1; /* matches trial, Trial_id and time (s) */
     }
     return 0;
 }
 
-/* A column whose name or values show it: runs of 0,0,1,1,1,2, or a clock of equal steps */
+/*
+ * Is column j an index, by its name or by its values? Values such as 0,0,1,1,1,2 are trial numbers; equal
+ * steps are times.
+ */
 static const char *kind_of_index(const kspec_dataset *d, size_t j) {
     static const char *const clocks[] = {"time", "timestamp", "frame", "date", NULL},
                              *const parts[] = {"trial",       "session",  "subject", "block",
@@ -111,7 +114,11 @@ static void doubt_order(ks_doubts to, const char *path, const kspec_dataset *d, 
 
 typedef struct {
     double aa, bb, ab; /* sums over entries, with the mean of each column removed */
-    double squares;    /* squares of each row's share of ab: rows are independent, columns may not be */
+    /*
+     * the sum of squares of each row's contribution to ab: rows are independent, but columns may depend on
+     * each other
+     */
+    double squares;
 } agreement;
 
 /* share: scratch of one number per row */
@@ -180,7 +187,7 @@ static void doubt_empty(ks_doubts to, const char *path, const kspec_dataset *d, 
 kspec_status ks_dataset_doubt(kspec_dataset *d, const char *const *paths, size_t count,
                               const kspec_read_opts *o, kspec_error *err) {
     const ks_doubts to = KS_DOUBTS(d);
-    if (d->memory) return KSPEC_OK; /* none of these checks reads numbers that are on a GPU */
+    if (d->memory) return KSPEC_OK; /* These checks cannot read numbers on a GPU. */
     const int index = o && o->axes ? 0 : doubt_index(to, paths[0], d);
     if (!o || !o->axes) doubt_header(to, paths[0], d);
     if (((ks_dataset *)d)->decimal_commas) ks_doubt(to, KSPEC_DOUBT_DECIMAL_COMMA, paths[0], NULL, 0);

@@ -43,7 +43,8 @@ void ks_fill_entries(double *x, size_t count, const kspec_read_opts *o) {
 kspec_status ks_fill_apply(ks_dataset *set, const char *name, const kspec_read_opts *o, kspec_error *err) {
     kspec_dataset *d = &set->d;
     const size_t shape[3] = {d->trials, d->rows, d->cols}, n = d->trials * d->rows * d->cols;
-    double *y = set->storage.storage.heap ? (double *)d->data : NULL; /* our memory, not a mapped file */
+    /* the library's memory, not a mapped file */
+    double *y = set->storage.storage.heap ? (double *)d->data : NULL;
     const kspec_matrix all = {d->data, 1, n, 0, 1};
     if (!ks_fill_found(&all, o)) return KSPEC_OK;
     if (!y) {

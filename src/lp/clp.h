@@ -1,5 +1,5 @@
 /*
- * C functions around COIN-OR Clp: Clp throws a C++ exception if it is out of memory, which must not reach C.
+ * C functions around COIN-OR Clp. Without memory Clp throws a C++ exception, which must not reach C.
  */
 #pragma once
 
@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-/* minimise cost.x subject to A x = b, x >= 0: the entries of A column by column, from start[j] on */
+/* Minimise cost.x subject to A x = b, x >= 0. Column j of A has the entries from start[j] on. */
 typedef struct {
     int rows, cols;
     const int *start, *index;
@@ -17,7 +17,7 @@ typedef struct {
 /* Settings of the solver */
 typedef struct {
     double tolerance;
-    /* Clp's scaling mode; the dual simplex method instead of the primal one */
+    /* scaling: Clp's mode of scaling. dual: 1 for the dual simplex method, 0 for the primal one */
     int scaling, dual;
 } ks_clp_method;
 

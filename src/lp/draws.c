@@ -10,7 +10,7 @@
 typedef struct {
     const ks_drawing *d;
     double *lambda, *number;
-    /* the measure of each draw (T); scratch of each worker (2K) */
+    /* p: the measure of each draw (T numbers). z: scratch of each worker (2K numbers) */
     double *p, **z;
 } job;
 
@@ -27,7 +27,7 @@ static kspec_status one_draw(void *ctx, size_t k, const ks_worker *worker) {
     int iterations;
     ks_errors_draw(d->errors, d->mu, d->seed, k, z, drawn);
     kspec_status st = ks_fit_measure(&d->fit, drawn, p, &objective, &iterations, worker->err);
-    if (st == KSPEC_E_NUMERIC) { /* leave out the rare program without a solution */
+    if (st == KSPEC_E_NUMERIC) { /* In rare cases the program has no solution; this draw is skipped. */
         j->lambda[k * d->rank] = NAN;
         return KSPEC_OK;
     }

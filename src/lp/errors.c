@@ -10,8 +10,8 @@
 
 /*
  * The errors of neighbouring moments have a correlation of 0.99 and more, which the jackknife estimates only
- * roughly. So we add this number to the diagonal before inverting; values between 1e-4 and 1e-2 change no
- * result (docs/measurements/spectrum.md).
+ * roughly. This number is therefore added to the diagonal before the inversion. Values between 1e-4 and 1e-2
+ * change no result (docs/measurements/spectrum.md).
  */
 static const double ridge = 1e-3;
 

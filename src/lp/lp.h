@@ -1,6 +1,6 @@
 /*
- * The linear-programming solver: minimise c.x subject to A x = b, x >= 0. Only one file names the solver's
- * library; for another solver, write another file with kspec_lp_solver() and ks_lp_solve().
+ * The linear-programming solver: minimise c.x subject to A x = b, x >= 0. Only one file names the library of
+ * the solver. Another solver needs another file with kspec_lp_solver() and ks_lp_solve().
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 typedef struct {
     size_t rows, cols;
-    /* by columns: entry (i,j) is A[j*rows + i] */
+    /* stored by columns: entry (i,j) is A[j*rows + i] */
     const double *A;
     const double *b, *c;
 } ks_lp;

@@ -22,22 +22,22 @@ void ks_grid_geometric(size_t T, double smallest, double *s) {
  * Rows: (W V p)_n + u_n - v_n = (W mu)_n with V_ni = s_i^n, and last sum p = 1. Minimise sum u + v. With free
  * mass V_ni = s_i^(n-1), without the last row.
  *
- * Moments may span many decades, so the code scales rows and columns: rows so that the right-hand side is 1
- * (a right-hand side twelve decades below the row's largest entry keeps that ratio), then columns so that
- * their largest entry is 1. Neither changes the solution. Without scaling the solver would ignore numbers
- * below its tolerance.
+ * Moments may span many decades, so the code scales rows and columns. Each row is scaled so that its
+ * right-hand side is 1, or at least 1e-12 of the row's largest entry. Then each column is scaled so that its
+ * largest entry is 1. Neither changes the solution. Without scaling the solver would ignore numbers below its
+ * tolerance.
  *
  * A given moment may exceed the moment of every measure on the grid, and its row would then dominate. |(W V
  * p)_n| is at most the row's largest entry; beyond that the distance to the right-hand side is linear in p.
- * So we set the right-hand side to twice that entry, which does not change the nearest measure, and add the
- * rest of the distance to the objective. Free mass can reach every moment, and needs none of this. The solver
+ * So the code sets the right-hand side to twice that entry and adds the remaining distance to the objective.
+ * The nearest measure stays the same. Free mass can reach every moment, and needs none of this. The solver
  * gets costs above 1e6 in larger units, since it stops at 1e25 and the gap of its certificate is absolute.
  */
 typedef struct {
     size_t rows, cols;
-    /* scale: the columns' factors; x = scale times the solver's x */
+    /* scale: the factors of the columns; x is scale times the solver's x */
     double *A, *b, *c, *x, *y, *scale;
-    /* the costs' factor; the part of the objective that does not depend on p */
+    /* unit: the factor of the costs. beyond: the part of the objective that does not depend on p */
     double unit, beyond;
     ks_arena arena;
 } program;
@@ -93,9 +93,9 @@ static void fill(program *g, const ks_fit *f, const double *mu) {
 
 /*
  * A few moments leave the number of very small eigenvalues open, because many of them have almost no weight.
- * So among the measures with the moments of the solution x, a second program finds the one with the fewest
- * eigenvalues: it minimises sum p_i/s_i with W V p fixed. If the program has no solution, x itself is good
- * enough.
+ * So a second program looks among the measures with the moments of the solution x for the measure with the
+ * fewest eigenvalues. It minimises sum p_i/s_i with W V p fixed. If the second program has no solution, x
+ * stays.
  */
 static kspec_status fewest(program *g, const ks_fit *f, int *iterations, kspec_error *err) {
     size_t m = g->rows;
@@ -105,7 +105,7 @@ static kspec_status fewest(program *g, const ks_fit *f, int *iterations, kspec_e
     memset(g->b, 0, m * sizeof *g->b);
     for (size_t i = 0; i < f->T; i++)
         for (size_t n = 0; n < m; n++) g->b[n] += g->A[i * m + n] * fmax(0, g->x[i]);
-    /* in units of the largest cost, s_0 being the least point */
+    /* Costs are in units of the largest, which belongs to the smallest point s_0. */
     for (size_t i = 0; i < f->T; i++) g->c[i] = g->scale[i] / g->scale[0] * f->s[0] / f->s[i];
     kspec_status st = ks_lp_solve(&(ks_lp){m, f->T, g->A, g->b, g->c}, x, g->y, iterations, &unsolved);
     if (!st) memcpy(g->x, x, f->T * sizeof *x);
@@ -127,7 +127,7 @@ kspec_status ks_fit_measure(const ks_fit *f, const double *mu, double *p, double
     }
     if (!st) {
         double total = 0;
-        /* clip to at least zero, and to a sum of 1, within the solver's tolerance */
+        /* Corrects the tolerance of the solver: no weight below 0, and a sum of 1. */
         for (size_t i = 0; i < f->T; i++) total += p[i] = g.x[i] > 0 ? g.x[i] * g.scale[i] : 0;
         for (size_t i = 0; i < f->T && !f->free_mass; i++) p[i] /= total;
     }
@@ -144,7 +144,7 @@ void ks_measure_moments(const ks_fit *f, const double *p, double *mu) {
 }
 
 void ks_measure_quantiles(const ks_fit *f, const double *p, kspec_quantile kind, size_t d, double *lambda) {
-    const double slack = 1e-9; /* for a level that coincides with a step, up to the solver's tolerance */
+    const double slack = 1e-9; /* A level may coincide with a step up to the tolerance of the solver. */
     size_t i = 0, last = 0;
     for (size_t k = 0; k < f->T; k++)
         if (p[k] > 0) last = k;

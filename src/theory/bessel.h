@@ -10,5 +10,8 @@ typedef struct {
 
 void ks_debye_init(ks_debye *d);
 
-/* log(e^-z I_{mu+k}(z) Gamma(mu+1) (2/z)^mu) for z > 0, mu >= 0, k >= 0: 0 at k = 0 as z goes to 0. */
+/*
+ * Returns log(e^-z I_{mu+k}(z) Gamma(mu+1) (2/z)^mu) for z > 0, mu >= 0, k >= 0. At k = 0 it tends to 0 as z
+ * goes to 0.
+ */
 long double ks_log_bessel(const ks_debye *d, long double mu, long double k, long double z);

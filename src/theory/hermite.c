@@ -8,8 +8,9 @@
  *
  *     h_0 = 1,  h_1(t) = t,  h_{u+1}(t) = (t h_u - sqrt(u) h_{u-1}) / sqrt(u+1).
  *
- * In several dimensions the eigenfunctions are products of these. Far from the origin the polynomial
- * overflows and the exponential underflows, so the code stores each function as a sign and a logarithm.
+ * In several dimensions the eigenfunctions are products of one-dimensional ones. Far from the origin the
+ * polynomial overflows and the exponential underflows, so the code stores each function as a sign and a
+ * logarithm.
  */
 #include "base/error.h"
 #include "base/matrix.h"

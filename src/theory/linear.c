@@ -20,7 +20,8 @@ kspec_status kspec_theory_linear_moments(const double *eigenvalues, size_t count
         top = fmax(top, eigenvalues[l]);
     }
     for (int n = 1; n <= nmax; n++) {
-        long double sum = 0; /* in units of the largest, so that powers neither overflow nor underflow */
+        /* Sums in units of the largest eigenvalue, so that powers neither overflow nor underflow. */
+        long double sum = 0;
         for (size_t l = 0; l < count && top > 0; l++) sum += powl(eigenvalues[l] / (long double)top, n);
         long double log_m = n * logl(top) + logl(count == dim ? sum : sum * (long double)dim);
         if (moments) moments[n - 1] = (double)expl(log_m);

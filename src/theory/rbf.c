@@ -4,11 +4,11 @@
  *
  *     a = eta phi = (1 + sqrt(1 + 4 eta)) / 2,     r = 1 / (eta phi^2) = 1 / (1 + phi) < 1.
  *
- * In one dimension the eigenvalues are r^u / a, u = 0, 1, ..., and in several they are the products:
+ * In one dimension the eigenvalues are r^u / a, u = 0, 1, .... In several dimensions they are products:
  *
  *     m(n) = prod_i a_i^-n / (1 - r_i^n),          lambda_u = prod_i r_i^u_i / a_i.
  *
- * The code computes both in logarithms: a^-nd underflows even if its d-th root is far above zero.
+ * The code computes both in logarithms, because a^-nd may underflow although its d-th root does not.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -50,7 +50,8 @@ kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, d
             rbf_axis x = axis(eta[i]);
             log_m -= n * x.log_a + logl(-expm1l(n * x.log_r));
         }
-        if (n == 1) log_m = 0; /* for every eta, since k(x,x) = 1; the sum would have rounding errors */
+        /* m(1) = 1 for every eta, since k(x,x) = 1. The sum would have rounding errors. */
+        if (n == 1) log_m = 0;
         if (moments) moments[n - 1] = (double)expl(log_m);
         if (logs) logs[n - 1] = (double)log_m;
     }
@@ -62,7 +63,7 @@ kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, d
  * u_i log(1/r_i). The search is best first. With the axes sorted by cost, a multiset with dearest axis j has
  * two children, "one more j" and "the last j replaced by j+1". Every non-empty multiset has just one parent,
  * and no child is cheaper than its parent. So a heap of at most count + 1 nodes yields each multiset once, in
- * order. `base` is the multiset without its dearest axis, which the search has found before.
+ * order. `base` is the multiset without its dearest axis; the search has already found it.
  */
 typedef struct {
     double s;
@@ -112,7 +113,7 @@ kspec_status ks_rbf_enumerate(const double *eta, size_t dim, size_t count, doubl
     }
     long double log_top = 0;
     for (size_t i = 0; i < dim; i++) log_top -= axis(eta[i]).log_a;
-    ks_order_descending(eta, dim, order); /* the larger eta, the lower the cost */
+    ks_order_descending(eta, dim, order); /* a larger eta has a lower cost */
     for (size_t i = 0; i < dim; i++) cost[i] = (double)-axis(eta[order[i]]).log_r;
 
     node x = {0, 0, 0}; /* the empty multiset, whose only child is {0} */

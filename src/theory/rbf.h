@@ -5,12 +5,14 @@
 
 kspec_status ks_rbf_check_eta(const double *eta, size_t dim, kspec_error *err);
 
-/* Eigenvalue k > 0 has the degrees of eigenvalue `base` < k, and one more in dimension `axis`. Steps that
- * lead back to eigenvalue 0 visit each dimension in one run. */
+/*
+ * Eigenvalue k > 0 has the degrees of eigenvalue `base` < k, plus one in dimension `axis`. On the way back to
+ * eigenvalue 0, all steps in the same dimension follow each other.
+ */
 typedef struct {
     size_t base, axis;
 } ks_rbf_step;
 
-/* kspec_theory_rbf_eigenvalues() with the steps (count of them, or NULL) */
+/* Like kspec_theory_rbf_eigenvalues(), and also writes `count` steps (NULL: none) */
 kspec_status ks_rbf_enumerate(const double *eta, size_t dim, size_t count, double *eigenvalues, double *logs,
                               ks_rbf_step *steps, kspec_error *err);

@@ -18,11 +18,12 @@ static const long double pi = 3.14159265358979323846264338327950288L;
 /* The state of a walk through the degrees. */
 typedef struct {
     kspec_sphere kernel;
-    long double D, z, q;    /* dimension; gaussian: z = 2/s^2; polynomial: the power */
-    long double k;          /* the degree */
-    long double N;          /* its multiplicity, rounded to a whole number: up to 10^2500, so a long double */
-    long double log_lambda; /* of the eigenvalue of degree k */
-    long double log_sigma;  /* ntk: for the eigenvalue of kappa_0 at the odd degree below k */
+    long double D, z, q; /* dimension; gaussian: z = 2/s^2; polynomial: the power */
+    long double k;       /* the degree */
+    /* the multiplicity of degree k, a whole number up to 10^2500, hence a long double */
+    long double N;
+    long double log_lambda; /* log of the eigenvalue of degree k */
+    long double log_sigma;  /* for ntk: log of the eigenvalue of kappa_0 at the odd degree below k */
     ks_debye debye;
 } walk;
 
@@ -41,8 +42,8 @@ static long double polynomial_mean(long double q, long double D) {
 }
 
 /*
- * ntk: kappa_0 has the eigenvalues sigma_k = 2 s_k^2 and kappa_1 has 2 D r_k^2, with s_k, r_k the
- * coefficients of the step and of the ReLU. By Rodrigues' formula
+ * ntk: let s_k and r_k be the coefficients of the step function and of the ReLU. kappa_0 has the eigenvalues
+ * sigma_k = 2 s_k^2, and kappa_1 has 2 D r_k^2. By Rodrigues' formula
  *     s_0 = 1/2,  s_1 = Gamma(D/2) / (2 sqrt(pi) Gamma((D+1)/2)),  |s_{k+2}| = |s_k| k/(k+D)  (k odd),
  *     r_0 = s_1,  r_1 = 1/(2D),  |r_k| = |s_{k-1}| / (k+D-1)  (k > 0 even),
  * and the others are 0. t kappa_0 has (k sigma_{k-1} + (k+D-2) sigma_{k+1}) / (2k+D-2). Together
@@ -131,9 +132,9 @@ static long double log_m1(const walk *w) {
 }
 
 /*
- * log m(2) = log E f(t)^2: the square of a Gaussian kernel is the Gaussian kernel of twice z, the square of a
- * polynomial the one of twice q. For the NTK, with t = cos theta, pi f = 2 (pi - theta) cos theta + sin theta
- * under the density sin^(D-2) theta:
+ * log m(2) = log E f(t)^2. The square of a Gaussian kernel is the Gaussian kernel of 2z, and the square of a
+ * polynomial kernel is the polynomial kernel of 2q. For the NTK, with t = cos theta, pi f = 2 (pi - theta)
+ * cos theta + sin theta under the density sin^(D-2) theta:
  *     pi^2 E f^2 = 4 (e/D + 2(D-1)/D^3) + 4 (D-1)/D^2 + (D-1)/D,
  * e = e_{D-2} being the mean of theta^2 under sin^(D-2):
  *     e_0 = pi^2/3,  e_1 = (pi^2 - 4)/2,  e_n = e_{n-2} - 2/n^2.
@@ -161,9 +162,9 @@ static void extend(degrees *g) {
 }
 
 /*
- * log sum_k N(D,k) lambda_k^n in units of the largest term so far. The terms rise to a peak and then fall, at
- * least as fast as k^-6 for n >= 3 (the NTK in two dimensions). So when they fall and k of them are below
- * rounding, the rest is also below rounding.
+ * Returns log sum_k N(D,k) lambda_k^n, in units of the largest term so far. The terms rise to a peak and then
+ * fall. For n >= 3 they fall at least as fast as k^-6 (the NTK in two dimensions). So once k falling terms
+ * are below rounding, their sum to infinity is also below rounding.
  */
 static long double log_sum(degrees *g, int n) {
     long double unit = -INFINITY, sum = 0, before = INFINITY;

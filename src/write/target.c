@@ -15,13 +15,13 @@
 #include <unistd.h>
 
 int ks_target_resolve(char target[PATH_MAX], const char *path) {
-    enum { LINKS = 40 }; /* as many as the kernel follows */
+    enum { LINKS = 40 }; /* the kernel follows as many links */
     if (strlen(path) >= PATH_MAX) return ENAMETOOLONG;
     strcpy(target, path);
     for (int k = 0; k < LINKS; k++) {
         char link[PATH_MAX];
         ssize_t n = readlink(target, link, sizeof link - 1);
-        if (n < 0) return 0; /* not a link, or missing: writing will tell */
+        if (n < 0) return 0; /* The target is not a link or does not exist; writing will show it. */
         link[n] = 0;
         char *slash = strrchr(target, '/');
         size_t keep = link[0] == '/' || !slash ? 0 : (size_t)(slash - target) + 1;
@@ -36,7 +36,7 @@ int ks_target_temporary(char name[PATH_MAX], const char *target, unsigned serial
     return n >= PATH_MAX ? ENAMETOOLONG : 0;
 }
 
-/* Does the name end in the last `mark` and PID-SERIAL.tmp, without beginning with them? */
+/* Does the name end in `mark` followed by PID-SERIAL.tmp, with something before them? */
 static int ends_in(const char *name, const char *mark) {
     const char *p = NULL;
     for (const char *q = name; (q = strstr(q, mark)); q++) p = q;
@@ -63,7 +63,7 @@ int ks_target_hold(int fd) {
     struct stat st;
     while (flock(fd, LOCK_EX) != 0 && errno == EINTR) {
     }
-    /* where locks do not work, nobody removes the file */
+    /* If locks do not work, no run removes the file. */
     return fstat(fd, &st) != 0 || st.st_nlink > 0;
 }
 
@@ -111,8 +111,8 @@ void ks_target_sweep(const char *target) {
 
 int ks_target_flush(const char *target) {
     int fd = open_directory(target), code = 0;
-    if (fd < 0) return 0; /* one may be allowed to write to a directory but not to read it */
-    /* some file systems do not support this */
+    if (fd < 0) return 0; /* A user may have permission to write to a directory but not to read it. */
+    /* Some file systems do not support fsync() of a directory. */
     if (fsync(fd) != 0 && errno != EINVAL && errno != EBADF && errno != EROFS) code = errno;
     close(fd);
     return code;

@@ -6,15 +6,18 @@
 
 #include <limits.h>
 
-/* Copies path to target, and follows symbolic links at its end, including dangling ones. 0 or an errno. */
+/*
+ * Copies path to target, and follows symbolic links at its end, including dangling ones. Returns 0 or an
+ * errno.
+ */
 int ks_target_resolve(char target[PATH_MAX], const char *path);
 
 /* A temporary name in the directory of target. 0 or an errno. */
 int ks_target_temporary(char name[PATH_MAX], const char *target, unsigned serial);
 
 /*
- * Locks a new temporary file until it is closed or the process ends; the lock tells a later run that it is
- * not a leftover. Returns 0 if such a run has removed the file before we locked it.
+ * Locks a new temporary file until it is closed or the process ends. The lock tells other runs that the file
+ * is in use. Returns 0 if such a run has removed the file before we locked it.
  */
 int ks_target_hold(int fd);
 
@@ -24,5 +27,8 @@ int ks_target_hold(int fd);
  */
 void ks_target_sweep(const char *target);
 
-/* Flushes the directory of target, so that a rename in it survives a power failure. 0 or an errno. */
+/*
+ * Flushes the directory of target, so that a rename in the directory survives a power failure. Returns 0 or
+ * an errno.
+ */
 int ks_target_flush(const char *target);

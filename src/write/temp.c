@@ -28,10 +28,11 @@ static struct {
 } slots[SLOTS];
 
 /*
- * While one thread runs the handler the others go on, and may create a file just after the handler has looked
- * for its name. So a thread first announces the file (MAKING) and then asks whether the process is ending;
- * the handler does these steps in the opposite order. At least one of them sees the other. The handler waits
- * for a file that is being created, unless it interrupted its own thread in that step.
+ * While one thread runs the handler, the other threads go on. They may create a file just after the handler
+ * has looked for its name. So a thread first announces the file (MAKING) and then asks whether the process is
+ * ending; the handler does these steps in the opposite order. So either the thread sees that the process is
+ * ending, or the handler sees the announcement. The handler then waits until the file exists, unless it
+ * interrupted the very thread that creates the file.
  */
 static atomic_int ending;
 enum { PATIENCE = 500 }; /* milliseconds */
@@ -48,7 +49,8 @@ void kspec_write_discard_all(void) {
 }
 
 /*
- * open(), with the slot in state MAKING meanwhile. If the process is ending, it ends before the wait is over.
+ * Calls open() while the slot is in state MAKING. If the process is ending, the call waits, and the process
+ * ends first.
  */
 static int create(int slot) {
     slots[slot].maker = pthread_self();
@@ -60,7 +62,7 @@ static int create(int slot) {
         atomic_store(&slots[slot].state, MAKING);
     }
     int fd = open(slots[slot].path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    /* if open() failed, the file is not ours: a handler must not remove it */
+    /* If open() failed, another process may own the file, and the handler must not remove it. */
     atomic_store(&slots[slot].state, fd >= 0 ? LIVE : TAKEN);
     return fd;
 }
@@ -115,8 +117,9 @@ kspec_status ks_temp_open(ks_temp *t, const char *path, kspec_error *err) {
     struct stat st;
     t->replaces = stat(path, &st) == 0;
     if (t->replaces && S_ISDIR(st.st_mode)) return cannot(path, EISDIR, err);
-    if (t->replaces && access(path, W_OK) != 0) return cannot(path, errno, err); /* a rename ignores this */
-    /* a symbolic link stays a link: we replace, or create, its target */
+    /* A rename would ignore this permission. */
+    if (t->replaces && access(path, W_OK) != 0) return cannot(path, errno, err);
+    /* A symbolic link stays a link. Its target is replaced or created. */
     int code = ks_target_resolve(t->target, path);
     if (code) return cannot(path, code, err);
     if (t->replaces) t->mode = st.st_mode & 0777, t->uid = st.st_uid, t->gid = st.st_gid;
@@ -130,12 +133,13 @@ kspec_status ks_temp_open(ks_temp *t, const char *path, kspec_error *err) {
         ks_temp_discard(t);
         return cannot(path, code, err);
     }
-    if (t->replaces) fchmod(t->fd, t->mode); /* keep the mode; if this is not allowed, the default will do */
+    /* The new file gets the mode of the old one. If that is not allowed, the default mode will do. */
+    if (t->replaces) fchmod(t->fd, t->mode);
     return KSPEC_OK;
 }
 
 kspec_status ks_temp_check(const char *path, kspec_error *err) {
-    /* opening a pipe may wait for its reader, or end the reader's input */
+    /* Opening a pipe could wait for its reader, or end the reader's input. */
     if (ks_temp_is_direct(path))
         return is_stdout(path) || access(path, W_OK) == 0 ? KSPEC_OK : cannot(path, errno, err);
     ks_temp t;
@@ -173,9 +177,11 @@ static void keep_owner(ks_temp *t) {
     fchmod(t->fd, t->mode);
 }
 
-/* Renames the file while it is locked, so that no other run takes it for a leftover. An errno, or 0. */
+/*
+ * Renames the file while it is locked, so that no other run takes it for a leftover. Returns 0 or an errno.
+ */
 static int give_name(ks_temp *t) {
-    if (fsync(t->fd) != 0) return errno; /* a full disk may fail only now */
+    if (fsync(t->fd) != 0) return errno; /* On a full disk, the error may appear only here. */
     keep_owner(t);
     if (rename(slots[t->slot].path, t->target) != 0) return errno;
     atomic_store(&slots[t->slot].state, FREE);

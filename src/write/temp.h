@@ -1,6 +1,6 @@
 /*
- * A file that appears whole or not at all: it is written under a temporary name in the directory of its
- * target, and renamed when it is complete. Standard output ("-"), devices and pipes are written directly.
+ * A file that appears complete or not at all. It is written under a temporary name in the directory of its
+ * target, and then renamed. Standard output ("-"), devices and pipes are written directly.
  */
 #pragma once
 
@@ -11,7 +11,8 @@
 
 typedef struct {
     int fd;
-    int slot;              /* in the table of kspec_write_discard_all(); -1: written directly */
+    /* the file's position in the table of kspec_write_discard_all(); -1: the target is written directly */
+    int slot;
     char target[PATH_MAX]; /* the final name */
     int replaces;          /* ... names an existing file with this owner and mode */
     mode_t mode;
@@ -22,7 +23,7 @@ typedef struct {
 /* Is this path written directly? (standard output, or an existing path that is not a regular file) */
 int ks_temp_is_direct(const char *path);
 
-/* Can the path be written? Tries it if that is harmless, and leaves no file behind. */
+/* Can the path be written? Tries to write if that is harmless, and leaves no file behind. */
 kspec_status ks_temp_check(const char *path, kspec_error *err);
 
 kspec_status ks_temp_open(ks_temp *t, const char *path, kspec_error *err);
@@ -30,7 +31,7 @@ kspec_status ks_temp_open(ks_temp *t, const char *path, kspec_error *err);
 /* Writes all bytes, or fails. */
 kspec_status ks_temp_write(ks_temp *t, const void *bytes, size_t count, kspec_error *err);
 
-/* Gives the file its name. On failure the temporary file is removed and the target unchanged. */
+/* Gives the file its final name. A failure removes the temporary file and does not change the target. */
 kspec_status ks_temp_commit(ks_temp *t, kspec_error *err);
 
 /* Removes the temporary file; does nothing after a commit or a discard. */
