@@ -40,7 +40,7 @@ static kspec_status split(const char *input, char **path, const char **key, kspe
 }
 
 /*
- * If reading as text fails and the suffix promises another format, the file is probably a damaged one of that
+ * If reading as text fails and the suffix names another format, the file is probably a damaged file of that
  * format.
  */
 static void add_suspicion(const char *path, kspec_error *err) {
@@ -64,7 +64,8 @@ static void add_suspicion(const char *path, kspec_error *err) {
 /* The bytes tell the format. */
 static kspec_status parse(ks_bytes *bytes, const char *path, const char *key, const char *select_cols,
                           const char *name, ks_array *out, kspec_error *err) {
-    int packed = ks_gzip_match(bytes) && !ks_idx_match(bytes); /* idx has its own decompression */
+    /* The reader of idx decompresses the file itself. */
+    int packed = ks_gzip_match(bytes) && !ks_idx_match(bytes);
     if (packed) {
         kspec_status st = ks_gunzip_bytes(bytes, name, err);
         if (st) return st;
@@ -80,7 +81,8 @@ static kspec_status parse(ks_bytes *bytes, const char *path, const char *key, co
         if (strcmp(path, "-") == 0)
             return ks_fail(err, KSPEC_E_IO, "standard input is %s, which kspec reads from files only",
                            hdf5 ? "an HDF5 file" : "a MATLAB file");
-        int matlab = mat || memcmp(bytes->data, "MATLAB", 6) == 0; /* v7.3 is HDF5 behind MATLAB's header */
+        /* A MATLAB file of version 7.3 is HDF5 behind MATLAB's header. */
+        int matlab = mat || memcmp(bytes->data, "MATLAB", 6) == 0;
         ks_bytes_close(bytes);
         if (ks_host_reads_hdf5() && !ks_hdf5_can_read())
             return ks_host_hdf5(path, key ? key : "", name, out, err);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The labels in the file: pieces of its text, or numbers of an array (then s is NULL) */
+/* The labels in a file: words of its text, or numbers of an array (then s is NULL) */
 typedef struct {
     const char *s;
     size_t len;
@@ -23,7 +23,7 @@ typedef struct {
     const char *name;
     const kspec_read_opts *o;
     ks_arena arena;
-    /* the text that the pieces point into */
+    /* the text that contains the words */
     ks_bytes bytes;
     piece *list;
     size_t count, column, columns;
@@ -137,7 +137,10 @@ static kspec_status read_array(reading *r, const char *input, kspec_error *err) 
     return st;
 }
 
-/* The bytes tell whether it is text; "x.npz:key" does not name a file, and is not text. */
+/*
+ * Reads labels from any file. The first bytes show whether the file is text. "x.npz:key" is not the name of a
+ * file, and never text.
+ */
 static kspec_status read_any(reading *r, const char *input, kspec_error *err) {
     if (ks_is_borrowed(input)) return read_array(r, input, err);
     ks_bytes *b = &r->bytes;

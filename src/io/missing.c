@@ -1,6 +1,5 @@
 /*
- * Handles missing values: refuses them, omits their rows or columns, or treats them as repeats that are
- * missing.
+ * Handles missing values: refuses them, omits their rows or columns, or treats them as missing repeats.
  */
 #include "io/read.h"
 
@@ -18,13 +17,14 @@ typedef struct {
 /* The missing values: their number and positions. */
 typedef struct {
     /*
-     * numbers of values, and of rows of trials with some but not all values missing; then the first of each
+     * count: the number of missing values. partial_count: the number of rows of single trials with some but
+     * not all values missing. Then the position of the first of each
      */
     size_t count, partial_count;
     place first, partial;
-    /* for each row, the number of trials without a missing value */
+    /* for each row, the number of trials without missing values */
     size_t *whole;
-    /* for each column, whether a value is missing */
+    /* for each column, 1 if it has a missing value */
     unsigned char *col_misses;
     size_t whole_rows, whole_cols;
 } census;
@@ -82,17 +82,18 @@ static kspec_status fail_missing(const kspec_dataset *d, const census *c, const 
     const ks_part *part = input_of(parts, c->first.trial);
     place first = in_file(part, c->first);
     char trial[48] = "", column[80] = "", axes[120] = "", advice[200];
-    if (d->array_dims == 3) /* the rest of the message depends on it */
+    if (d->array_dims == 3) /* The end of the message depends on the shape. */
         snprintf(axes, sizeof axes, "taken as %zu trials x %zu rows x %zu columns (axes), ", d->trials,
                  d->rows, d->cols);
     if (d->trials > 1) snprintf(trial, sizeof trial, "trial %zu, ", first.trial);
     if (d->col_names) snprintf(column, sizeof column, " ('%.64s')", d->col_names[c->first.col]);
     int ragged = d->trials > 1 && !c->partial_count;
-    for (size_t i = 0; i < d->rows; i++) ragged &= c->whole[i] >= 2; /* the condition of that policy */
+    /* The policy ragged-trials needs two whole trials of each row. */
+    for (size_t i = 0; i < d->rows; i++) ragged &= c->whole[i] >= 2;
     const char *policy = ragged ? "ragged-trials" : "omit-rows";
     if (ragged)
         snprintf(advice, sizeof advice, "%s takes rows missing from a trial as repeats not made", policy);
-    else if (d->array_dims == 3 && d->cols <= d->trials) /* perhaps the columns are the repeats */
+    else if (d->array_dims == 3 && d->cols <= d->trials) /* The columns may really be the repeats. */
         snprintf(advice, sizeof advice, "omit-rows leaves %zu of %zu rows", c->whole_rows, d->rows);
     else
         snprintf(advice, sizeof advice, "omit-rows leaves %zu of %zu rows, omit-cols %zu of %zu columns",
@@ -126,8 +127,8 @@ static kspec_status check_ragged(const kspec_dataset *d, const census *c, const 
 /* ------------------------------------------------------------------ changes */
 
 /*
- * The three changes below only move values forward, so that they can work in place as well as into new
- * memory. x is the old array, trials x rows x cols; y the new one.
+ * The next three functions only move values towards the beginning, so they can work in place or into new
+ * memory. x is the old array, trials x rows x cols, and y the new one.
  */
 static void keep_rows(const kspec_dataset *d, const census *c, double *y) {
     const double *x = d->data;
@@ -147,8 +148,7 @@ static void keep_cols(const kspec_dataset *d, const census *c, double *y) {
 }
 
 /*
- * Moves the trials that have row i to its trials 0 ... whole[i]-1, in order; the others, up to `trials`,
- * become NaN.
+ * Moves the whole trials of row i to trials 0 ... whole[i]-1, in order. Later trials of the row become NaN.
  */
 static void pack_trials(const kspec_dataset *d, const census *c, size_t trials, double *y) {
     size_t cols = d->cols, step = d->rows * cols;
@@ -177,7 +177,8 @@ static kspec_status change(ks_dataset *set, const census *c, kspec_nan policy, c
             if (c->whole[i] > shape[0]) shape[0] = c->whole[i];
     }
     ks_array fresh = {0};
-    double *y = set->storage.storage.heap ? (double *)d->data : NULL; /* our memory, not a mapped file */
+    /* the library's memory, not a mapped file */
+    double *y = set->storage.storage.heap ? (double *)d->data : NULL;
     if (!y) {
         kspec_status st = ks_array_new(&fresh, 3, shape, &y, name, err);
         if (st) return st;
@@ -230,8 +231,7 @@ static kspec_status apply(ks_dataset *set, census *c, const ks_part *parts, kspe
 }
 
 /*
- * The inner loop runs along the side with shorter steps: the sum is the same, and it follows the order in
- * memory.
+ * The inner loop runs along the axis with shorter strides, in the order of memory. The count is the same.
  */
 size_t ks_missing_count(const kspec_matrix *m) {
     ptrdiff_t outer = m->row_stride, inner = m->col_stride;

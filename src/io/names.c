@@ -8,7 +8,7 @@
 
 /* The slot of a name, or the empty slot where the name belongs. */
 static ks_named *look(const ks_names *t, uint64_t hash, const char *s, size_t len) {
-    /* the low bits of FNV depend only on the low bits of the characters */
+    /* The low bits of FNV depend only on the low bits of the characters, so the high bits are mixed in. */
     size_t at = (size_t)(hash ^ hash >> 32) & t->mask;
     for (; t->slots[at].name; at = (at + 1) & t->mask)
         if (strncmp(t->slots[at].name, s, len) == 0 && !t->slots[at].name[len]) break;

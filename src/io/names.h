@@ -3,7 +3,10 @@
 
 #include "kspec/base.h"
 
-/* A name and the first two columns that have it; second is SIZE_MAX if only one has it. Empty: name NULL. */
+/*
+ * A name, and the first two columns with this name. second is SIZE_MAX if only one column has it. In an empty
+ * entry name is NULL.
+ */
 typedef struct {
     const char *name;
     size_t first, second;
@@ -11,8 +14,8 @@ typedef struct {
 
 typedef struct {
     ks_named *slots; /* with linear probing */
-    size_t mask;     /* the number of slots, a power of 2, minus 1 */
-    size_t longest;  /* length of the longest name */
+    size_t mask;     /* the size of the table, a power of 2, minus 1 */
+    size_t longest;  /* the length of the longest name */
 } ks_names;
 
 /* Indexes n names, which must stay in memory; skips empty names. */
@@ -29,8 +32,9 @@ static inline uint64_t ks_names_hash(uint64_t hash, char c) {
 }
 
 /*
- * A copy of `count` names, in one allocation for ks_free(): the names taken[0], taken[1], ..., or the first
- * ones if `taken` is NULL. A NULL name becomes empty. `what` has the names, for the message.
+ * Copies `count` names into one allocation, which ks_free() frees: the names number taken[0], taken[1], ...,
+ * or the first names if `taken` is NULL. A NULL name becomes empty. The message says that `what` has the
+ * names.
  */
 kspec_status ks_names_copy(const char *const *names, const size_t *taken, size_t count, const char *what,
                            char ***out, kspec_error *err);

@@ -29,14 +29,13 @@ static int read_by_each(const char *const *inputs, size_t count) {
 }
 
 /*
- * The message of rank 0 before it sends the values: the status of the reading, and the data set without its
- * pointers
+ * Rank 0 sends this before the values: the status of reading, and the data set without its pointers
  */
 typedef struct {
     kspec_error failure;
     kspec_dataset d;
     int ragged;
-    /* bytes of the column names, each with its zero; 0: no names */
+    /* the bytes of the column names with their final zeros; 0: no names */
     size_t names;
 } notice;
 
@@ -79,7 +78,7 @@ static kspec_status copy_names(kspec_dataset *d, const char *text, kspec_error *
     return st;
 }
 
-/* Sends rank 0's values of *out to all, after every rank has allocated its memory */
+/* Sends the values of *out from rank 0 to all ranks, after every rank has allocated memory */
 static kspec_status send(kspec_team *t, const notice *n, kspec_dataset **out, kspec_error *err) {
     char *text = NULL;
     kspec_status st = KSPEC_OK;
@@ -109,7 +108,7 @@ static kspec_status read_and_send(const char *const *inputs, size_t count, const
     ks_calls_of(t)->count(t);
     if (ks_calls_of(t)->rank(t) == 0) {
         kspec_read_opts how = *o;
-        how.in_place = 0; /* the values are sent in their present layout */
+        how.in_place = 0; /* Rank 0 sends the values in their present layout, so this copy is not in place. */
         n.failure.code = ks_read(inputs, count, &how, out, &n.failure);
         if (!n.failure.code) write_notice(*out, &n);
     }

@@ -27,7 +27,10 @@ static kspec_status check_arguments(const char *const *inputs, size_t count, con
     return KSPEC_OK;
 }
 
-/* The text parser selects columns while it reads them; they are the data set's rows if the axes say so. */
+/*
+ * Reads one input. The text parser selects columns while it reads. If the axes say so, these are the rows of
+ * the data set.
+ */
 static kspec_status read_part(ks_part *part, const char *input, int stay, const ks_axes *axes,
                               const kspec_read_opts *opts, kspec_error *err) {
     ks_display_name(part->name, input);
@@ -40,7 +43,7 @@ static kspec_status read_part(ks_part *part, const char *input, int stay, const 
                      "%s: complex numbers are not supported; take the real part or the absolute value first",
                      part->name);
     if (!st) st = ks_view_make(part, axes, opts->select_rows, opts->select_cols, err);
-    if (!st && swapped) { /* the names belong to rows */
+    if (!st && swapped) { /* With swapped axes, the names belong to rows. */
         ks_free(part->array.col_names);
         part->array.col_names = NULL;
     }
@@ -61,7 +64,10 @@ static kspec_status check_shapes(const ks_part *parts, size_t count, size_t *tri
     return KSPEC_OK;
 }
 
-/* Describes the first input's array in the data set, and moves its (selected) column names to it. */
+/*
+ * Copies the description of the first input's array to the data set, and moves the selected column names
+ * there.
+ */
 static kspec_status describe(ks_dataset *set, ks_part *part, kspec_error *err) {
     kspec_dataset *d = &set->d;
     ks_array *a = &part->array;
@@ -80,7 +86,7 @@ static kspec_status describe(ks_dataset *set, ks_part *part, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* Are all parts borrowed, with all entries selected? Then they can be used in place. */
+/* Are all arrays borrowed, with all entries selected? Then the library can use them in place. */
 static int all_in_place(const ks_part *parts, size_t count) {
     for (size_t k = 0; k < count; k++)
         if (!parts[k].array.is_lent || parts[k].view.index[KS_ROWS] || parts[k].view.index[KS_COLS]) return 0;
@@ -138,7 +144,10 @@ static kspec_status gather(ks_part *parts, size_t count, int in_place, ks_datase
     return copy_all(parts, count, shape, out, err);
 }
 
-/* Copies arrays used in place after all if the policy must change them, or must report a missing value. */
+/*
+ * Applies the policy. Arrays used in place are copied first if the policy must change them, or must report a
+ * missing value.
+ */
 static kspec_status deal_with_missing(ks_part *parts, size_t count, const kspec_read_opts *opts,
                                       ks_dataset *set, kspec_error *err) {
     kspec_dataset *d = &set->d;

@@ -8,7 +8,7 @@
 #include "formats/array.h"
 #include "formats/printable.h"
 
-enum { KS_TRIALS, KS_ROWS, KS_COLS }; /* the axes of a data set, in its order */
+enum { KS_TRIALS, KS_ROWS, KS_COLS }; /* the axes of a data set, in the order of memory */
 
 /* Names for the axes of a file: axis d is of[d]. count = 0: none given. */
 typedef struct {
@@ -30,7 +30,7 @@ typedef struct {
 
 /* One input, as read. */
 typedef struct {
-    /* the name in messages */
+    /* the name of the input in messages */
     ks_name name;
     ks_array array;
     ks_view view;
@@ -40,9 +40,9 @@ typedef struct {
 typedef struct {
     kspec_dataset d;
     ks_array storage;
-    /* the trials, if arrays of the caller are used in place and d.data is NULL; otherwise NULL */
+    /* the trials, if arrays of the caller are used in place (then d.data is NULL); otherwise NULL */
     kspec_matrix *trials;
-    /* text: the commas between columns may be decimal commas */
+    /* 1 for a text whose commas between columns may be decimal commas */
     int decimal_commas;
 } ks_dataset;
 
@@ -89,8 +89,8 @@ void ks_view_copy(const ks_view *v, double *dst);
 size_t ks_missing_count(const kspec_matrix *m);
 
 /*
- * The values that mean missing (opts->fill): checks that they are numbers, tells whether any are given, and
- * replaces them by NaN.
+ * The values that mean missing (opts->fill). Three calls: check that they are numbers, ask whether any are
+ * given, and replace them by NaN.
  */
 kspec_status ks_fill_check(const kspec_read_opts *opts, kspec_error *err);
 int ks_fill_found(const kspec_matrix *m, const kspec_read_opts *opts);

@@ -7,17 +7,18 @@
 
 #include <string.h>
 
-/* The entries to select from, and the word for them in messages. */
+/* The entries to select from, and the word for such an entry in messages. */
 typedef struct {
     const char *spec;
     size_t n;
-    char *const *names; /* n of them, or NULL */
+    char *const *names; /* n names, or NULL */
     const char *what, *name;
-    ks_names index; /* set if there are names */
+    ks_names index; /* an index of the names, if any */
 } choice;
 
 /*
- * Edit distance of two words, comparing their first 63 characters only: suggests a name for a misspelt one.
+ * The edit distance of two words, from their first 63 characters. It finds the name that a misspelt name may
+ * mean.
  */
 static size_t distance(const char *a, size_t alen, const char *b, size_t blen) {
     size_t row[64];
@@ -58,8 +59,9 @@ static kspec_status fail_unknown(const choice *c, const char *part, size_t len, 
 }
 
 /*
- * A name may contain commas, so the longest name that fits is meant. It must end before a comma, or at the
- * end, ignoring blanks. Sets *end past it, or leaves it NULL.
+ * Finds the name at p. A name may contain commas, so the longest name that fits counts. The name must end
+ * before a comma or at the end of the text, ignoring blanks. *end is the position after the name, or NULL if
+ * no name fits.
  */
 static kspec_status take_name(const choice *c, const char *p, size_t *index, const char **end,
                               kspec_error *err) {
@@ -96,7 +98,7 @@ static kspec_status take_number(const choice *c, const char *p, size_t *value, c
     return KSPEC_OK;
 }
 
-/* The next part of the selection: lo ... hi. *p moves to the comma after it, or to the end. */
+/* Reads the next part of the selection, lo ... hi. *p moves to the following comma, or to the end. */
 static kspec_status take_part(const choice *c, const char **p, size_t *lo, size_t *hi, kspec_error *err) {
     const char *s = *p + strspn(*p, " "), *end = NULL;
     if (!*s || *s == ',')
@@ -106,7 +108,7 @@ static kspec_status take_part(const choice *c, const char **p, size_t *lo, size_
         if (st) return st;
         *hi = *lo;
     }
-    if (!end) { /* not a name: a number or a range */
+    if (!end) { /* without a name, the part is a number or a range */
         size_t len = strcspn(s, ",");
         while (s[len - 1] == ' ') len--;
         size_t plain = strspn(s, "0123456789"), dash = s[plain] == '-',
@@ -126,7 +128,7 @@ static kspec_status take_part(const choice *c, const char **p, size_t *lo, size_
     return KSPEC_OK;
 }
 
-/* Does the name of an entry begin at p? Then an exclamation mark at p is part of the name. */
+/* Does the name of an entry begin at p? If so, an exclamation mark at p belongs to the name. */
 static int is_named(const choice *c, const char *p) {
     size_t index;
     const char *end = NULL;
@@ -136,8 +138,8 @@ static int is_named(const choice *c, const char *p) {
 enum { TAKEN = 1, LEFT_OUT = 2 };
 
 /*
- * Walks once through the parts; an exclamation mark excludes its part. Marks the entries in `flags`, or
- * writes the selected numbers to index if index is given.
+ * Walks through the parts of a selection. An exclamation mark excludes a part. Marks the entries in `flags`,
+ * or writes the selected numbers to index if index is given.
  */
 static kspec_status walk(const choice *c, unsigned char *flags, size_t *index, size_t *count,
                          kspec_error *err) {
@@ -159,8 +161,8 @@ static kspec_status walk(const choice *c, unsigned char *flags, size_t *index, s
 }
 
 /*
- * Marks the selected entries (all if there are only exclusions) and counts them; *all tells whether all are
- * selected.
+ * Marks and counts the selected entries. If the selection consists of exclusions, all other entries are
+ * selected. *all is 1 if every entry is selected.
  */
 static kspec_status mark(const choice *c, unsigned char *flags, size_t *count, int *all, kspec_error *err) {
     kspec_status st = walk(c, flags, NULL, count, err);

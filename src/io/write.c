@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef enum { NPY, CSV, JSON } format;
-enum { BUFFER = 1 << 16, LONGEST = 64 }; /* LONGEST: one number with its brackets */
+enum { BUFFER = 1 << 16, LONGEST = 64 }; /* LONGEST: the most characters of a number with its brackets */
 
 struct kspec_writer {
     ks_temp file;
@@ -20,9 +20,9 @@ struct kspec_writer {
     int ndim;
     size_t shape[3];
     size_t total, written;
-    /* after the first failure every call returns it */
+    /* After a failure, every call returns the same failure. */
     kspec_error failure;
-    /* bytes used in buffer */
+    /* the used bytes of the buffer */
     size_t used;
     char buffer[BUFFER];
 };
@@ -53,7 +53,7 @@ static void put_npy_header(kspec_writer *w) {
 }
 
 static kspec_status put_npy(kspec_writer *w, const double *values, size_t count, kspec_error *err) {
-    kspec_status status = flush(w, err); /* the header, at first */
+    kspec_status status = flush(w, err); /* the first flush writes the header */
     if (KS_LITTLE_ENDIAN)
         return status ? status : ks_temp_write(&w->file, values, count * sizeof *values, err);
     while (count && status == KSPEC_OK) {
@@ -82,7 +82,9 @@ static size_t put_number(char *to, double v) {
     return (size_t)n;
 }
 
-/* The number of axes that begin (or, for k+1, have ended) at entry k: one bracket, or line, for each. */
+/*
+ * Returns how many axes begin at entry k (or, for k+1, have ended at entry k). Each gets a bracket or a line.
+ */
 static int boundaries(const kspec_writer *w, size_t k) {
     int n = 0;
     size_t block = 1;
@@ -119,7 +121,7 @@ static void put_json(kspec_writer *w, double v, size_t k) {
 static kspec_status put_text(kspec_writer *w, const double *values, size_t count, kspec_error *err) {
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = (locale_t)0;
     if (!plain) return ks_nomem(err, "a locale", sizeof *plain);
-    before = uselocale(plain); /* a decimal point, in every locale */
+    before = uselocale(plain); /* numbers have a decimal point in every locale */
     kspec_status status = KSPEC_OK;
     for (size_t i = 0; i < count && status == KSPEC_OK; i++) {
         if (w->format == CSV)
@@ -217,7 +219,8 @@ kspec_status kspec_write_values(kspec_writer *w, const double *values, size_t co
     else
         put_text(w, values, count, &w->failure);
     if (w->failure.code) {
-        ks_temp_discard(&w->file); /* now, since on a full disk every byte counts */
+        /* The temporary file is removed at once, because on a full disk every byte counts. */
+        ks_temp_discard(&w->file);
         return report(w, err);
     }
     w->written += count;
