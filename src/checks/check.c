@@ -33,7 +33,7 @@ void ks_check(ks_doubts to, const char *where, const ks_checked *c) {
 
 /* ---- the reason of a failure ---- */
 
-/* The general advice after a range failure, which does not help if one entry is the reason */
+/* The usual advice after a range failure; it does not help if a single entry is the cause */
 static const char scale_the_data[] = "; scale the data";
 
 kspec_status ks_check_blame(kspec_status st, const ks_checked *c, kspec_error *err) {

@@ -12,10 +12,10 @@
 #include "kspec/moments.h"
 
 typedef struct {
-    const kspec_matrix *phi, *raw; /* raw: before columns were standardized; or NULL */
+    const kspec_matrix *phi, *raw; /* raw: the data before columns were standardized, or NULL */
     int series;                    /* 1: the caller knows that consecutive rows are neighbours */
     size_t ntrials;
-    const size_t *row_trials; /* as in kspec_moments_opts, or NULL, like the fields below */
+    const size_t *row_trials; /* from kspec_moments_opts; this field and those below may be NULL */
     const uint64_t *row_groups, *col_groups;
     kspec_center center;
     kspec_sampled sampled;
@@ -36,11 +36,11 @@ typedef struct {
 /* Adds the doubts about the matrix, which `where` names. If memory is out, sets to.arena->failed. */
 void ks_check(ks_doubts to, const char *where, const ks_checked *c);
 
-/* The same for two matrices with the same rows: adds a doubt if they share columns */
+/* Adds a doubt if two matrices with the same rows share columns */
 void ks_check_two(ks_doubts to, const char *where, const kspec_matrix *a, const kspec_matrix *b);
 
 /*
- * Call it when a computation failed (KSPEC_E_NUMERIC) because of an outlying entry, row or column: it adds to
- * the message which one, and a remedy. Returns st; any other failure stays unchanged.
+ * Call it when a computation failed (KSPEC_E_NUMERIC) because of an outlying entry, row or column: it adds
+ * the position and a remedy to the message. Returns st. Any other failure stays unchanged.
  */
 kspec_status ks_check_blame(kspec_status st, const ks_checked *c, kspec_error *err);

@@ -1,8 +1,7 @@
 /*
- * Finds rows that are alike: neighbours that are more alike than other pairs (MATH.md 10.10), or some pairs
- * far more than all others. Both checks use a sample of the rows and columns of the first two trials. Every
- * product is of one trial with the other, so that noise has no part in it; with one trial, of the trial with
- * itself.
+ * Finds rows that are alike: neighbours that are more alike than other pairs, or pairs that are far more
+ * alike than all others. Both checks use a sample of the rows and columns of the first two trials. A product
+ * takes one factor from each trial, so that noise averages out. With one trial, both factors come from it.
  */
 #include "checks/parts.h"
 
@@ -14,17 +13,18 @@
 #include <math.h>
 
 /*
- * The size of the sample: all rows, or WINDOWS of WINDOW neighbours; a number of columns; and a number of
- * rows whose pairs are all compared
+ * The size of the sample: all rows up to ROWS, or windows of WINDOW neighbours; COLS columns; and PAIRED rows
+ * whose pairs are all compared
  */
 enum { ROWS = 1024, WINDOW = 64, COLS = 96, PAIRED = 256, LEAST = 20, LAGS = 6 };
 
 typedef struct {
     const ks_checked *c;
     size_t rows, window, cols;
-    size_t *row;     /* the row of the matrix */
-    double *unit[2]; /* rows x cols, centred by column, of length 1 (or 0), of two trials or one */
-    double *square;  /* the length of each row, squared */
+    size_t *row; /* the numbers of the sampled rows */
+    /* the sampled rows of each trial, rows x cols, centred by column and scaled to length 1 (or 0) */
+    double *unit[2];
+    double *square; /* the squared length of each row */
     /* the products of all pairs of `paired` rows, and the numbers of these rows */
     size_t paired, *pair;
     double *product;
@@ -74,7 +74,7 @@ static int sample_make(const ks_checked *c, sample *s, ks_arena *arena) {
     else
         s->unit[1] = s->unit[0];
     ks_random_permutation(0, ks_stream(KS_STREAM_CHECK, 0), s->rows, s->pair);
-    double *right = left + two * s->paired * s->cols; /* one trial: the same rows */
+    double *right = left + two * s->paired * s->cols; /* With one trial, left and right are the same rows. */
     for (size_t i = 0; i < s->paired; i++)
         for (size_t k = 0; k < s->cols; k++) {
             left[i * s->cols + k] = s->unit[0][s->pair[i] * s->cols + k];
@@ -93,9 +93,9 @@ static int apart(const sample *s, size_t i, size_t k) {
 /* ---- neighbours ---- */
 
 /*
- * z of lag l: the mean cosine of rows i and i + l minus the mean cosine of all pairs, over its standard error
- * if all pairs were alike. In 20,000 matrices of independent rows no z above this bound occurred at any of
- * six lags (docs/explanation/dimension.md).
+ * Compare with z of lag l: the mean cosine of rows i and i + l, minus the mean cosine of all pairs, divided
+ * by the standard error for exchangeable rows. In 20,000 matrices of independent rows no z above this bound
+ * occurred at any of six lags (docs/explanation/dimension.md).
  */
 static const double ALIKE = 4.5;
 
@@ -139,7 +139,7 @@ static void doubt_neighbours(ks_doubts to, const char *where, const sample *s) {
 static void doubt_copies(ks_doubts to, const char *where, const sample *s, ks_arena *arena) {
     enum { STEPS = 16, MOST = 5 };
     const size_t n = s->paired;
-    double below[STEPS] = {0}, *distance = s->product; /* each one overwrites its product */
+    double below[STEPS] = {0}, *distance = s->product; /* each distance overwrites its product */
     unsigned char *near = ks_arena_zalloc(arena, n, 1);
     if (arena->failed) return;
     for (size_t i = 0; i < n; i++)
@@ -152,7 +152,8 @@ static void doubt_copies(ks_doubts to, const char *where, const sample *s, ks_ar
         for (size_t k = 0; k < i; k++)
             for (int step = 0; step < STEPS && distance[i * n + k] < ldexp(1, -step); step++) below[step]++;
     const double least = fmax(12, 0.05 * (double)n);
-    for (int step = 1; step + 2 < STEPS; step++) { /* squares: two steps are twice the distance */
+    /* Distances are squared, so two steps double the distance. */
+    for (int step = 1; step + 2 < STEPS; step++) {
         const double copies = below[step + 2];
         if (copies < least || copies > MOST * (double)n || below[step] > 1.15 * copies) continue;
         size_t rows = 0, first[2] = {0, 0};

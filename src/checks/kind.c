@@ -34,10 +34,10 @@ static const char *kind_of(const kspec_matrix *m) {
 
 /* ---- trials ---- */
 
-/* The same number, or equal as float32; with a large offset, noise differs by little of the value */
+/* Are two numbers equal, at least as float32? (With a large offset, noise changes little of a value.) */
 static int same(double a, double b) { return a == b || fabs(a - b) <= 6.1e-8 * fmax(fabs(a), fabs(b)); }
 
-/* Does the trial equal an earlier one in every entry seen, and is it not all 0? */
+/* Does trial t equal the earlier trial u in every known entry, without being all 0? */
 static int is_copy(const ks_checked *c, size_t t, size_t u) {
     int any = 0;
     for (size_t i = 0; i < c->phi->rows; i++) {
@@ -52,7 +52,7 @@ static int is_copy(const ks_checked *c, size_t t, size_t u) {
 }
 
 void ks_check_kind(ks_doubts to, const char *where, const ks_checked *c) {
-    enum { LEAST = 5, ALL = 64 }; /* with more trials, compare neighbours only */
+    enum { LEAST = 5, ALL = 64 }; /* with more than ALL trials, only neighbours are compared */
     const char *kind =
         c->ntrials == 1 && c->phi->rows == c->phi->cols && c->phi->rows >= LEAST ? kind_of(c->phi) : NULL;
     if (kind) ks_doubt(to, KSPEC_DOUBT_SYMMETRIC, where, kind, (double)c->phi->rows);

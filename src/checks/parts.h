@@ -8,15 +8,18 @@
 typedef struct {
     size_t P, Q;
     double scale;      /* the sums contain (x - c) scale, so that squares stay finite */
-    double *row, *col; /* sum of squares of each row and column, and of all entries */
+    double *row, *col; /* the sums of squares of each row, of each column, and of all entries */
     double all;
-    /* a projection of each row and column of the first trial: equal rows have bitwise equal projections */
+    /*
+     * a projection of each row and of each column of the first trial; equal rows have bitwise equal
+     * projections
+     */
     double *row_image, *col_image;
     double *center; /* of each column of the first trial */
-    int marked;     /* does an entry equal a usual mark of missing values? */
+    int marked;     /* 1 if an entry equals a usual mark of missing values */
 } ks_scan;
 
-/* Allocates everything in the arena; the caller checks its `failed`. */
+/* Allocates everything in the arena; the caller checks arena->failed. */
 void ks_scan_make(const ks_checked *c, ks_scan *s, ks_arena *arena);
 
 /* The centre of column j of a trial: the median of some rows */
@@ -33,7 +36,7 @@ void ks_check_wild(ks_doubts to, const char *where, const ks_checked *c, const k
 /* Columns whose sums of squares have such a long tail that a sample of columns does not determine the mean */
 void ks_check_tail(ks_doubts to, const char *where, const ks_checked *c, const ks_scan *s, ks_arena *arena);
 
-/* Rows, or columns, that are equal; returns how many equal an earlier one. */
+/* Finds equal rows, or equal columns. Returns how many rows equal an earlier row. */
 size_t ks_check_repeated(ks_doubts to, const char *where, const ks_checked *c, const ks_scan *s, int columns,
                          ks_arena *arena);
 

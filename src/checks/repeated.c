@@ -1,4 +1,4 @@
-/* Finds equal rows, or equal columns: they have the same projection. */
+/* Finds equal rows, or equal columns, by their equal projections. */
 #include "checks/parts.h"
 
 #include "base/matrix.h"
@@ -26,8 +26,9 @@ static int same(const kspec_matrix *m, size_t i, size_t k) {
 }
 
 /*
- * Are the values rounded, or of so few kinds, that rows are equal by chance? True if, on (geometric) average
- * over the columns, at least one in 200 pairs of values is equal, ignoring rows that equal an earlier one.
+ * Are the values rounded, or of so few kinds, that rows may be equal by chance? True if, on geometric average
+ * over the columns, at least one in 200 pairs of values is equal. Rows that equal an earlier row do not
+ * count.
  */
 static int is_rounded(const kspec_matrix *m, const unsigned char *repeats) {
     enum { ROWS = 256, COLS = 64 };
@@ -65,7 +66,8 @@ size_t ks_check_repeated(ks_doubts to, const char *where, const ks_checked *c, c
     imaged *list = ks_arena_alloc(arena, n, sizeof *list);
     unsigned char *repeats = ks_arena_zalloc(arena, n, 1);
     if (arena->failed) return 0;
-    for (size_t i = 0; i < n; i++) /* a constant column gives nothing to estimate, repeated or not */
+    /* Constant columns do not count, because they add nothing to an estimate. */
+    for (size_t i = 0; i < n; i++)
         if (isfinite(image[i]) && (!columns || square[i] > 0)) list[count++] = (imaged){image[i], i};
     qsort(list, count, sizeof *list, by_image);
     for (size_t k = 1, start = 0; k < count; k++) {

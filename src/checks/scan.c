@@ -9,7 +9,10 @@
 
 /* ---- the centre of a column ---- */
 
-/* This number of rows suffices: the centre only needs to be near the bulk of the column. */
+/*
+ * The number of rows that determine the centre of a column, which only needs to be near the bulk of the
+ * values.
+ */
 enum { ASKED = 31 };
 
 double ks_scan_center(const ks_checked *c, size_t trial, size_t j) {
@@ -125,7 +128,7 @@ void ks_scan_make(const ks_checked *c, ks_scan *s, ks_arena *arena) {
         s->all = 0;
         for (size_t i = 0; i < P; i++) s->all += s->row[i];
         if (again || (s->all > 1e-200 && s->all < 1e200)) return;
-        const double most = largest(c); /* the sum of squares exceeds a double's range */
+        const double most = largest(c); /* The sum of squares exceeds the range of a double. */
         if (!(most > 0)) return;
         s->scale = most > 1 ? ldexp(1, -ilogb(most)) : fmin(ldexp(1, -ilogb(most) - 1), 1e300);
     }

@@ -5,13 +5,16 @@
 
 #include <math.h>
 
-/* Fewer columns do not show a tail; with more, one in this many belongs to the tail */
+/*
+ * Fewer than LEAST columns do not show a tail. With more, one column in PART belongs to the tail, and at
+ * least LEAST_TAIL do.
+ */
 enum { LEAST = 40, PART = 8, LEAST_TAIL = 6 };
 
 /*
  * The exponent a of a tail P(x > t) ~ t^-a, by Hill's estimator from the k largest of n values in decreasing
  * order, without the very largest, which other checks examine. By Renyi's representation the sum of log
- * x_j/x_(k+1), j = 2 ... k, has the mean (k - H_k)/a, H_k = 1 + 1/2 + ... + 1/k.
+ * x_j/x_(k+1) over j = 2 ... k has the mean (k - H_k)/a, where H_k = 1 + 1/2 + ... + 1/k.
  */
 static double tail_exponent(size_t k, const double *x) {
     double sum = 0, harmonic = 1;

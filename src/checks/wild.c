@@ -12,8 +12,8 @@
 /* ---- marks of missing values ---- */
 
 /*
- * The values that instruments and formats write for "missing". Their float32 forms also count, and NetCDF's
- * value in the six digits that text has.
+ * The values that instruments and formats write for "missing". Their float32 forms also count, and so does
+ * NetCDF's value with the six digits that text has.
  */
 static const double marks[] = {999,  -999, 9999, -9999, -32768, 9.9692099683868690e36, -9.9692099683868690e36,
                                1e20, -1e20};
@@ -25,7 +25,9 @@ static int is(double x, double mark) {
     return x == mark || x == (double)(float)mark || (fabs(mark) > 9e36 && x == copysign(9.96921e36, mark));
 }
 
-/* Occurrences of a mark: the count, the first row and column, and the first few columns that contain it */
+/*
+ * Where a mark occurs: how often, its first row and column, and the first few columns that contain the mark
+ */
 typedef struct {
     size_t count, row, col, columns, column[COLUMNS];
 } found;
@@ -91,7 +93,7 @@ static size_t most_of(const double *x, size_t n) {
     return k;
 }
 
-/* The largest entry of row i: its column and trial, and the square of its distance from the centre */
+/* Finds the largest entry of row i: its column, its trial, and the square of its distance from the centre */
 static double largest_of(const ks_checked *c, const ks_scan *s, size_t i, size_t *col, size_t *trial) {
     double most = -1;
     for (size_t t = 0; t < c->ntrials && ks_is_seen(c, t, i); t++)

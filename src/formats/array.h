@@ -12,23 +12,23 @@
 typedef struct {
     const unsigned char *data;
     size_t size;
-    /* munmap(map, map_size) unless NULL */
+    /* the mapping to release with munmap(), or NULL */
     void *map;
     size_t map_size;
     /* ks_free(heap) unless NULL */
     void *heap;
-    /* for a mapped file: its name, freed by ks_free(path), and its state when it was opened */
+    /* for a mapped file: its name, which ks_free() frees, and its state when it was opened */
     char *path;
     struct stat seen;
 } ks_bytes;
 
-/* "-" is standard input. A file that changes while it is read into memory is an error. */
+/* Opens a file; "-" is standard input. Fails if the file changes while it is read into memory. */
 kspec_status ks_bytes_open(ks_bytes *b, const char *path, kspec_error *err);
 void ks_bytes_close(ks_bytes *b);
 
 /*
- * Has a mapped file changed since it was opened? If another file has taken its name, the mapping still shows
- * the old one.
+ * Fails if a mapped file has changed since it was opened. If another file has taken its name, the mapping
+ * still shows the old file.
  */
 kspec_status ks_bytes_check(const ks_bytes *b, kspec_error *err);
 
@@ -48,15 +48,15 @@ typedef struct {
     /* counted in doubles */
     ptrdiff_t stride[3];
     const double *data;
-    /* the two columns are the real and imaginary parts of a complex vector */
+    /* 1 if the two columns are the real and imaginary parts of a complex vector */
     int is_complex;
-    /* text with a header: shape[1] strings in one allocation, ks_free(col_names); or NULL */
+    /* for text with a header: shape[1] names in one allocation, which ks_free() frees; or NULL */
     int has_header;
-    /* text: the commas between columns may be decimal commas */
+    /* 1 for text whose commas between columns may be decimal commas */
     int decimal_commas;
     char **col_names;
     /*
-     * text, whose parser selects columns as it reads: the selected columns, or NULL; and the number of
+     * the parser of text selects columns while it reads: the selected columns, or NULL; and the number of
      * columns in the file
      */
     size_t *col_index, file_cols;
@@ -104,8 +104,9 @@ kspec_status ks_hdf5_read(const char *path, const char *key, int matlab, const c
                           kspec_error *err);
 
 /*
- * Has the caller given this thread an array with this name, and does it lie on a GPU? The second call returns
- * the array, with a copy of its names: in host memory, unless it may stay on the GPU.
+ * ks_is_borrowed(): has the caller given this thread an array with this name, and does the array lie on a
+ * GPU? The next call returns the array with a copy of its names. It copies the array to host memory, unless
+ * the array may stay on the GPU.
  */
 int ks_is_borrowed(const char *input);
 int ks_is_on_device(const char *input);

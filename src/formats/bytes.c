@@ -1,4 +1,4 @@
-/* Reads the bytes of a file: it maps a regular file, and reads anything else (pipe, terminal) to its end. */
+/* Reads the bytes of a file. A regular file is mapped; anything else, such as a pipe, is read to its end. */
 #include "formats/array.h"
 
 #include "base/error.h"
@@ -99,7 +99,9 @@ static kspec_status read_all(ks_bytes *b, int fd, const char *what, kspec_error 
 
 /* If the file cannot be mapped, *b stays empty, without an error, and the caller reads the file instead. */
 static void map_all(ks_bytes *b, int fd, const char *path, const struct stat *st) {
-    /* a redirected standard input may begin in the middle of its file; /proc files report a size of 0 */
+    /*
+     * A redirected standard input may begin in the middle of its file, and files in /proc report a size of 0.
+     */
     if (never_maps || !S_ISREG(st->st_mode) || st->st_size <= 0 || lseek(fd, 0, SEEK_CUR) != 0) return;
     size_t size = (size_t)st->st_size;
     void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -113,7 +115,9 @@ kspec_status ks_bytes_open(ks_bytes *b, const char *path, kspec_error *err) {
     int standard = strcmp(path, "-") == 0;
     ks_name what;
     ks_display_name(what, path);
-    /* (open() would wait for a FIFO without a writer, and the host could not cancel it) */
+    /*
+     * (Without O_NONBLOCK, open() waits for a FIFO without a writer, and the host could not cancel the wait.)
+     */
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | (waiter.report ? O_NONBLOCK : 0));
     if (fd < 0) return ks_fail(err, KSPEC_E_IO, "cannot open %s: %s", what, strerror(errno));
 

@@ -20,9 +20,9 @@ enum { KS_CHILD_FD = 3, KS_CHILD_VERSION = 1, KS_CHILD_DATA = 4096 };
 
 enum {
     KS_CHILD_UNFINISHED = 0,
-    KS_CHILD_DONE,  /* ndim, shape and the values are set */
-    KS_CHILD_UNFIT, /* the file or the request cannot be read: see message */
-    KS_CHILD_NOMEM  /* the values do not fit in memory: see message */
+    KS_CHILD_DONE,  /* success: ndim, shape and the values are set */
+    KS_CHILD_UNFIT, /* the file or the request cannot be read; message says why */
+    KS_CHILD_NOMEM  /* the values do not fit in memory; message says why */
 };
 
 typedef struct {
@@ -30,10 +30,10 @@ typedef struct {
     uint32_t version;
     uint32_t status;
     uint32_t ndim;
-    uint32_t column_major; /* the first index runs fastest, as MATLAB stores it; else the last one does */
-    uint64_t shape[3];     /* in the order of the user's indices either way */
-    char message[400];     /* one line, without the file's name */
-    uint64_t memory;       /* set by the library: the bytes that its limits leave; 0: unknown */
+    uint32_t column_major; /* 1: the first index runs fastest, as in MATLAB; 0: the last index does */
+    uint64_t shape[3];     /* the lengths, always in the order of the user's indices */
+    char message[400];     /* one line, without the name of the file */
+    uint64_t memory;       /* set by the library: the bytes that memory limits leave; 0: unknown */
 } ks_child_header;
 
 _Static_assert(sizeof(ks_child_header) <= KS_CHILD_DATA, "the header must end before the values begin");

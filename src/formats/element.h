@@ -5,8 +5,8 @@
 
 typedef struct {
     char kind;     /* 'f' float, 'i' signed, 'u' unsigned, 'b' bool: NumPy's letters; 0: none */
-    unsigned size; /* bytes: f 2 4 8; i and u 1 2 4 8; b 1 */
-    int swap;      /* the file's byte order differs from this machine's */
+    unsigned size; /* size in bytes: 2, 4 or 8 for f; 1, 2, 4 or 8 for i and u; 1 for b */
+    int swap;      /* 1 if the byte order of the file differs from the byte order of this machine */
 } ks_element;
 
 #define KS_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)

@@ -23,7 +23,7 @@ const char *ks_foreign(const ks_bytes *b) {
     if (begins(b, "ARROW1")) return "an Arrow (Feather) file";
     if (begins(b, "PK\3\4") && first_member_ends(b, "/data.pkl")) return "a PyTorch file";
     if (begins(b, "PK\3\4") && first_member_ends(b, "[Content_Types].xml")) return "an Excel file";
-    /* protocol 2 to 5, and the STOP opcode that ends every pickle */
+    /* a pickle begins with its protocol, 2 to 5, and ends with the opcode STOP */
     if (b->size > 2 && b->data[0] == 0x80 && b->data[1] >= 2 && b->data[1] <= 5 &&
         memchr(b->data, '.', b->size))
         return "a Python pickle";

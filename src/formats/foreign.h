@@ -6,7 +6,7 @@
 /* "a Parquet file", recognised by the first bytes; NULL if the format is unknown */
 const char *ks_foreign(const ks_bytes *b);
 
-/* The same for a folder: "a Zarr store" */
+/* Names the foreign format of a folder: "a Zarr store" */
 const char *ks_foreign_folder(const char *path);
 
 /* Fails with the message about such a file */

@@ -107,7 +107,7 @@ static int close_others(posix_spawn_file_actions_t *files) {
 }
 
 /*
- * The child's environment is empty, so that no variable makes its libraries, or the loader, open other files.
+ * The program starts with an empty environment, so that no variable makes its libraries open other files.
  */
 static kspec_status start(const char *reader, const char *path, const char *key, const char *kind, int memory,
                           const char *name, pid_t *pid, kspec_error *err) {
@@ -121,7 +121,9 @@ static kspec_status start(const char *reader, const char *path, const char *key,
     int e = posix_spawn_file_actions_init(&files);
     if (e) return ks_nomem(err, "starting " KS_CHILD_PROGRAM, sizeof files);
     if ((e = posix_spawnattr_init(&attributes)) == 0) {
-        /* dup2 comes first: `memory` itself may be 0, 1 or 2 in a program that closed those descriptors */
+        /*
+         * dup2 must come first, because `memory` may be 0, 1 or 2 if the caller has closed these descriptors.
+         */
         if (!e) e = posix_spawn_file_actions_adddup2(&files, memory, KS_CHILD_FD);
         if (!e) e = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
         if (!e) e = posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
@@ -140,10 +142,10 @@ static kspec_status start(const char *reader, const char *path, const char *key,
 }
 
 /*
- * Waits for the end of the program. It is killed when its memory file has not grown for `limit` seconds: a
- * long read writes page after page, a program caught in a loop does not. We poll instead of sleeping until a
- * signal arrives, which leaves the caller's signal handlers alone; the pause grows with the wait, up to 20
- * ms. The caller's host may also end the program.
+ * Waits for the end of the program. Kills the program if its memory file has not grown for `limit` seconds: a
+ * long read writes page after page, but an endless loop does not. The code polls instead of waiting for a
+ * signal, because the signal handlers belong to the caller. The pause between polls grows to 20 ms. The
+ * caller's host may also end the program.
  */
 static int wait_for(pid_t pid, int memory, double limit, const char *kind, const char *name,
                     kspec_status *ended, kspec_error *err) {
@@ -198,7 +200,7 @@ static kspec_status died(int status, const char *kind, const char *name, kspec_e
 
 static kspec_status take(int memory, int status, const char *kind, const char *name, ks_array *out,
                          kspec_error *err) {
-    /* from now on no process that may still hold the file can truncate it under the mapping */
+    /* From now on no process can truncate the file under the mapping. */
     struct stat st;
     ks_child_header h;
     if (fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK) != 0 || fstat(memory, &st) != 0)
@@ -250,7 +252,7 @@ static kspec_status patience(double *limit, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* Runs the program to its end; fails if it cannot be run, or if it hangs. */
+/* Runs the program to its end. Fails if the program cannot start, or if it hangs. */
 static kspec_status run(const char *path, const char *key, const char *kind, const char *name, int memory,
                         int *status, kspec_error *err) {
     char reader[PATH_MAX];

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* The element of a type code; its kind is 0 for an unknown code. */
+/* Returns the element type of a code; kind is 0 for an unknown code. */
 static ks_element type_of(unsigned char code) {
     static const struct {
         unsigned char code;
@@ -51,7 +51,7 @@ int ks_idx_match(const ks_bytes *b) {
         unsigned char start[4];
         size_t got;
         kspec_status status = ks_gunzip(b->data, b->size, start, sizeof start, &got, "", NULL);
-        return status == KSPEC_E_NOMEM || /* the parser reports it */
+        return status == KSPEC_E_NOMEM || /* the parser reports this failure */
                (got == sizeof start && is_magic(start));
     }
     if (b->size < 4 || !is_magic(b->data)) return 0;
@@ -96,9 +96,9 @@ static kspec_status convert(const idx_header *h, const unsigned char *data, size
 }
 
 /*
- * We unpack the header first: it tells how much memory the rest needs, and one more byte tells whether the
- * file goes on. So a file that unpacks to gigabytes costs no more than it claims to hold, and its packed size
- * bounds those claims.
+ * Unpacks the header first. The header tells how much memory the values need, and one more byte tells whether
+ * the file is longer. So a file that unpacks to gigabytes costs no more than its header claims, and the
+ * packed size limits this claim.
  */
 static kspec_status parse_gzip(const ks_bytes *bytes, const char *name, ks_array *out, kspec_error *err) {
     unsigned char start[4 + 4 * 3];
@@ -116,7 +116,7 @@ static kspec_status parse_gzip(const ks_bytes *bytes, const char *name, ks_array
     status = ks_gunzip(bytes->data, bytes->size, plain, capacity, &got, name, err);
     if (status == KSPEC_OK && got == capacity)
         status = ks_fail(err, KSPEC_E_IO, "%s: needs %zu bytes of data, unpacks to more", name, h.need);
-    if (status == KSPEC_OK) /* a file that changes while we read it may become shorter than its header */
+    if (status == KSPEC_OK) /* If the file changes while it is read, it may become shorter than its header. */
         status = convert(&h, plain + h.offset, got > h.offset ? got - h.offset : 0, name, out, err);
     ks_free(plain);
     return status;

@@ -8,15 +8,15 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-enum { RAW = -15, GZIP = 15 + 16 }; /* window bits, as inflateInit2 wants them */
+enum { RAW = -15, GZIP = 15 + 16 }; /* the window bits for inflateInit2() */
 
 typedef struct {
     z_stream z;
     const unsigned char *in;
-    size_t n; /* bytes left at in */
+    size_t n; /* the remaining bytes at in */
     unsigned char *out;
-    size_t room;   /* bytes left at out */
-    size_t wanted; /* the request of the last failed allocation */
+    size_t room;   /* the remaining room at out */
+    size_t wanted; /* the size of the allocation that failed last */
 } stream;
 
 static void *take(void *ctx, uInt count, uInt size) {
@@ -97,7 +97,7 @@ kspec_status ks_gunzip(const unsigned char *in, size_t n, unsigned char *out, si
     *got = size - s.room;
     int full = r == Z_BUF_ERROR && s.room == 0;
     kspec_status status = r == Z_STREAM_END || full ? KSPEC_OK : broken(&s, r, name, err);
-    if (r == Z_STREAM_END && !all_zero(s.in, s.n)) /* tapes pad with zeros */
+    if (r == Z_STREAM_END && !all_zero(s.in, s.n)) /* Files from tapes end in zeros. */
         status = ks_fail(err, KSPEC_E_IO, "%s: %zu bytes that are not compressed follow the compressed data",
                          name, s.n);
     inflateEnd(&s.z);
@@ -107,8 +107,8 @@ kspec_status ks_gunzip(const unsigned char *in, size_t n, unsigned char *out, si
 int ks_gzip_match(const ks_bytes *b) { return b->size >= 2 && b->data[0] == 0x1f && b->data[1] == 0x8b; }
 
 /*
- * The unpacked size is unknown, so we try four times as much room until it does not fill up. This costs a
- * third more than a known size.
+ * The unpacked size is unknown, so the code tries four times as much room until the contents fit. This takes
+ * a third more time than with a known size.
  */
 kspec_status ks_gunzip_bytes(ks_bytes *b, const char *name, kspec_error *err) {
     size_t most = ks_size_add(ks_size(b->size, KS_DEFLATE_RATIO), 1), room = ks_size(b->size, 8), got;

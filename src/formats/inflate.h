@@ -3,7 +3,7 @@
 
 #include "formats/array.h"
 
-/* Deflate turns one byte into at most 1032 bytes; a file that claims more is damaged or malicious. */
+/* Deflate expands one byte to at most 1032 bytes. A file that claims more is damaged or malicious. */
 #define KS_DEFLATE_RATIO 1032
 
 /* Inflates a raw deflate stream that must give exactly size bytes. */
@@ -12,7 +12,7 @@ kspec_status ks_inflate(const unsigned char *in, size_t n, unsigned char *out, s
 
 /*
  * Inflates the first `size` bytes of a gzip file of one or several members. *got is the number of bytes
- * written, also after a failure. If it equals `size`, more may follow, and the rest of the file has not been
+ * written, also after a failure. If *got equals `size`, the file may contain more, which has not been
  * checked.
  */
 kspec_status ks_gunzip(const unsigned char *in, size_t n, unsigned char *out, size_t size, size_t *got,

@@ -39,7 +39,7 @@ kspec_status ks_npy_decode(const unsigned char *data, size_t size, ks_bytes *own
         ks_element_convert(h.element, numbers, count, fresh);
     }
     out->is_complex = h.is_complex;
-    /* the numbers stay in the file's order, which the strides describe */
+    /* The numbers stay in the order of the file, and the strides describe this order. */
     ptrdiff_t stride = 1;
     for (int k = 0; k < h.ndim; k++) {
         int d = h.fortran ? k : h.ndim - 1 - k;

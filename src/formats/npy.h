@@ -10,8 +10,9 @@ typedef struct {
     int fortran;
     int ndim;
     size_t shape[3];
-    size_t data_offset; /* where the numbers begin */
-    int is_complex;     /* a vector of complex numbers: shape is (n,2), real and imaginary parts */
+    size_t data_offset; /* the numbers begin at this offset */
+    /* 1 for a vector of complex numbers; shape is then (n,2), with real and imaginary parts */
+    int is_complex;
 } ks_npy_header;
 
 kspec_status ks_npy_header_parse(const unsigned char *data, size_t size, const char *name, ks_npy_header *h,

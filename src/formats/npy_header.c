@@ -16,7 +16,7 @@ enum { MAX_HEADER = 1 << 20 }; /* an array of numbers needs about 100 bytes */
 
 typedef struct {
     const char *at, *end;
-    const char *name; /* the input's name, for messages */
+    const char *name; /* the name of the input, for messages */
     kspec_error *err;
 } cursor;
 
@@ -102,7 +102,10 @@ static kspec_status parse_descr(cursor *c, ks_npy_header *h) {
 
 /* ------------------------------------------------------------------ shape */
 
-/* (), (3,), (3, 4); a number may end in L, as Python 2 wrote it. Also counts the axes after the third. */
+/*
+ * Parses a shape such as (), (3,) or (3, 4). A number may end in L, from Python 2. Also counts the axes after
+ * the third.
+ */
 static kspec_status parse_shape(cursor *c, ks_npy_header *h) {
     h->ndim = 0;
     if (!take(c, '(')) return bad(c, "shape is not a tuple");
@@ -112,7 +115,7 @@ static kspec_status parse_shape(cursor *c, ks_npy_header *h) {
         if (digit < '0' || digit > '9') return bad(c, "no whole number in shape");
         for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
             if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (size_t)(*c->at - '0'), &v))
-                v = SIZE_MAX; /* either stays SIZE_MAX or overflows again: too large in any case */
+                v = SIZE_MAX; /* SIZE_MAX is too large in any case, whether or not more digits follow */
         if (c->at < c->end && *c->at == 'L') c->at++;
         if (h->ndim < 3) h->shape[h->ndim] = v;
         h->ndim++;
@@ -143,7 +146,7 @@ static kspec_status make_pairs(const cursor *c, ks_npy_header *h) {
             c->name, h->ndim);
     h->ndim = 2;
     h->shape[1] = 2;
-    h->fortran = 0; /* for one column both orders are equal */
+    h->fortran = 0; /* With one column, both orders are the same. */
     return KSPEC_OK;
 }
 

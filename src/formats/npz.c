@@ -41,9 +41,9 @@ static void append_key(char *list, size_t capacity, const ks_zip_member *m) {
 static kspec_status choose(const ks_zip *z, const char *key, ks_zip_member *chosen, kspec_error *err) {
     int keyed = key && *key;
     size_t key_size = keyed ? strlen(key) : 0, arrays = 0;
-    int rank = 0; /* of the best match so far: 2 for the member's full name, 1 without ".npy" */
+    int rank = 0; /* how well the best member so far matches: 2 by its full name, 1 without ".npy" */
     char list[300] = "", first[64] = "", shown[64];
-    /* the name may appear twice in the message; the list gets the remaining room */
+    /* The name may appear twice in the message. The list of members gets the remaining room. */
     size_t length = strlen(z->name);
     size_t room = length > KS_NAME_LENGTH ? 80 : 400 - 2 * length;
     if (room > sizeof list) room = sizeof list;
@@ -61,7 +61,7 @@ static kspec_status choose(const ks_zip *z, const char *key, ks_zip_member *chos
             match = is_array(&m);
         else if (memcmp(m.name, key, m.name_length < key_size ? m.name_length : key_size) == 0)
             match = m.name_length == key_size ? 2 : is_array(&m) && key_length(&m) == key_size;
-        if (match && match >= rank) { /* of two members with one name Python takes the later one */
+        if (match && match >= rank) { /* If two members have the same name, Python reads the later one. */
             rank = match;
             *chosen = m;
         }
@@ -79,7 +79,9 @@ static kspec_status choose(const ks_zip *z, const char *key, ks_zip_member *chos
     return KSPEC_OK;
 }
 
-/* The array of a member. If its numbers can be used in place, *bytes, the archive, moves into the array. */
+/*
+ * Reads the array of a member. If its numbers can be used in place, the array takes over *bytes, the archive.
+ */
 static kspec_status decode(const ks_zip *zip, const ks_zip_member *member, ks_bytes *bytes, const char *name,
                            ks_array *out, kspec_error *err) {
     const unsigned char *data;
@@ -98,8 +100,8 @@ enum { SHAPE, INDPTR, INDICES, DATA, PARTS };
 static const char *const part_names[] = {"shape.npy", "indptr.npy", "indices.npy", "data.npy"};
 
 /*
- * If the archive is a sparse matrix, gives its format ("csr"; otherwise "") and its members. A damaged
- * archive gives ""; the code that reads it next reports the damage.
+ * Is the archive a sparse matrix? Sets format to "csr" or the like (otherwise "") and finds the members. For
+ * a damaged archive format is "", and the next reader reports the damage.
  */
 static kspec_status find_sparse(const ks_zip *z, char format[8], ks_zip_member *parts, int *has_parts,
                                 kspec_error *err) {
@@ -117,7 +119,7 @@ static kspec_status find_sparse(const ks_zip *z, char format[8], ks_zip_member *
         kspec_status st = ks_zip_extract(z, &m, &data, &size, &unpacked, err);
         if (st == KSPEC_E_NOMEM) return st;
         if (st) continue;
-        /* the bytes of a three-letter word in ASCII or in UTF-32 */
+        /* the last three letters, in ASCII or in UTF-32 */
         const unsigned char *word = size > 12 ? data + size - (data[size - 1] ? 3 : 12) : NULL;
         for (int k = 0; word && k < 3; k++) format[k] = (char)word[data[size - 1] ? k : 4 * k];
         ks_bytes_close(&unpacked);
@@ -173,7 +175,8 @@ static kspec_status parse_sparse(const ks_zip *zip, const char *format, const ks
     ks_array part[PARTS] = {{0}};
     kspec_status st = KSPEC_OK;
     for (int k = 0; k < PARTS && !st; k++) {
-        ks_bytes borrowed = {.data = zip->data, .size = zip->size}; /* the caller keeps the archive */
+        /* The archive still belongs to the caller. */
+        ks_bytes borrowed = {.data = zip->data, .size = zip->size};
         st = decode(zip, &members[k], &borrowed, name, &part[k], err);
         if (!st && part[k].is_complex)
             st = ks_fail(err, KSPEC_E_IO, "%s is a complex sparse matrix; real numbers are read", name);

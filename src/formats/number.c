@@ -10,7 +10,7 @@
 /* The number in a field: +-w * 10^exp10; with many digits w is cut off at 2^64. */
 typedef struct {
     const char *digits, *digits_end; /* the digits, with at most one point among them */
-    ptrdiff_t count;                 /* how many digits, leading zeros included */
+    ptrdiff_t count;                 /* the number of digits, including leading zeros */
     uint64_t w;
     int64_t exp10;
     int negative;
@@ -30,8 +30,8 @@ static int is_word(const char *s, size_t len, const char *word) {
 }
 
 /*
- * An optional sign: +, - or U+2212, the minus of typesetters and of spreadsheets. One comparison tells a
- * digit from all of them (a byte above 127 is negative because char is signed).
+ * An optional sign: +, - or U+2212, the minus of typesetters and of spreadsheets. One comparison excludes all
+ * of them if the next byte is a digit (bytes above 127 are negative as char).
  */
 static inline const char *scan_sign(const char *p, const char *end, int *negative) {
     *negative = 0;
@@ -71,7 +71,7 @@ static inline unsigned eight_digits(const char *p, uint64_t *w) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     x = __builtin_bswap64(x);
 #endif
-    x ^= UINT64_C(0x3030303030303030); /* digits become 0 ... 9, other characters become larger */
+    x ^= UINT64_C(0x3030303030303030); /* digits become 0 ... 9, and other characters become larger numbers */
     uint64_t others = ((x + UINT64_C(0x7676767676767676)) | x) & UINT64_C(0x8080808080808080);
     unsigned n = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
     x = x << (32 - 4 * n) << (32 - 4 * n); /* the n digits, behind 8 - n zeros */
@@ -110,8 +110,8 @@ static inline const char *scan(const char *s, const char *end, char point, decim
         p = scan_sign(p + 1, end, &minus);
         if (p == end || !is_digit(*p)) return NULL;
         int64_t e = 0;
-        for (; p < end && is_digit(*p); p++)
-            if (e < INT64_C(1) << 50) e = 10 * e + (*p - '0'); /* no file has more digits */
+        for (; p < end && is_digit(*p); p++) /* an exponent above 2^50 needs no more digits */
+            if (e < INT64_C(1) << 50) e = 10 * e + (*p - '0');
         d->exp10 += minus ? -e : e;
     }
     return p;
@@ -125,8 +125,8 @@ static inline double power_of_two(int k) { /* |k| < 1000 */
 }
 
 /*
- * w * 10^e, |e| <= 27, in integers: 10^e = 2^e 5^e, and 5^27 fits 63 bits. So the product is exact in 128
- * bits, and the quotient has 62 good bits and a remainder; rounding only needs to know whether the remainder
+ * Computes w * 10^e for |e| <= 27 in integers. 10^e is 2^e 5^e, and 5^27 has 63 bits. So the product is exact
+ * in 128 bits. The quotient has 62 correct bits and a remainder, and rounding only asks whether the remainder
  * is 0.
  */
 static double exact(uint64_t w, int e) {
@@ -150,9 +150,9 @@ static double exact(uint64_t w, int e) {
 }
 
 /*
- * Converts any number of digits by strtod(), which rounds correctly. We pass the digits as one integer,
- * without a point, because strtod() reads an integer alike in every locale. 767 digits tell every double from
- * every midpoint of two. Digits after 800 matter only if they are not all 0; a final 1 stands for them.
+ * Converts any number of digits by strtod(), which rounds correctly. strtod() receives the digits as one
+ * integer without a point, because every locale reads integers alike. 767 digits suffice to round correctly.
+ * Of the digits after 800, only one thing matters: whether they are all 0. If not, a final 1 replaces them.
  */
 static double by_strtod(const decimal *d) {
     enum { KEEP = 800 };
@@ -189,7 +189,7 @@ static double evaluate(const decimal *d) {
     if (significant > EXACT_DIGITS || d->exp10 > MAX_EXP || d->exp10 < -MAX_EXP) return by_strtod(d);
     if (!d->w) return 0.0;
     int e = (int)d->exp10;
-    /* Both operands are exact doubles, so that the operation rounds only once. */
+    /* Both operands are exact doubles, so the operation rounds once. */
     if (d->w <= UINT64_C(1) << 53 && e <= 22 && e >= -22)
         return e < 0 ? (double)d->w / ten[-e] : (double)d->w * ten[e];
     return exact(d->w, e);

@@ -19,8 +19,8 @@ ks_number_kind ks_number_parse(const char *s, size_t len, double *value);
  */
 const char *ks_number_prefix(const char *s, const char *end, double *value);
 
-/* Does it begin like a number, such as 0x10, 5 kg or 1st? */
+/* Does the text begin like a number, such as 0x10, 5 kg or 1st? */
 int ks_number_begins(const char *s, size_t len);
 
-/* Is it a number except for a decimal comma, such as 1,5 or -0,25e3? */
+/* Is the text a number with a decimal comma, such as 1,5 or -0,25e3? */
 int ks_number_has_comma(const char *s, size_t len);

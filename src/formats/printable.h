@@ -12,7 +12,7 @@
 static inline char *ks_printable(char *dst, size_t capacity, const void *text, size_t n) {
     const unsigned char *s = text;
     size_t keep = n < capacity ? n : capacity - 4;
-    while (keep && keep < n && (s[keep] & 0xc0) == 0x80) keep--; /* not in the middle of a character */
+    while (keep && keep < n && (s[keep] & 0xc0) == 0x80) keep--; /* never cuts a character */
     ks_copy_printable(dst, s, keep);
     if (keep < n)
         for (size_t i = 0; i < 3; i++) dst[keep++] = '.';
@@ -20,11 +20,13 @@ static inline char *ks_printable(char *dst, size_t capacity, const void *text, s
     return dst;
 }
 
-/* The printed length of an input's name: the rest of the message also needs room. */
+/* The largest printed length of the name of an input, which leaves room for the message. */
 enum { KS_NAME_LENGTH = 160 };
 typedef char ks_name[KS_NAME_LENGTH + 1];
 
-/* An input's name in messages: a long path keeps its end, which tells it from others. */
+/*
+ * The name of an input for messages. A long path is cut at its beginning, because its end is more specific.
+ */
 static inline char *ks_display_name(ks_name dst, const char *input) {
     static const char cut[] = "…";
     if (strcmp(input, "-") == 0) return strcpy(dst, "standard input");
@@ -32,7 +34,7 @@ static inline char *ks_display_name(ks_name dst, const char *input) {
     if (n > KS_NAME_LENGTH) {
         at = sizeof cut - 1;
         input += n - (KS_NAME_LENGTH - at);
-        while ((*input & 0xc0) == 0x80) input++; /* not from the middle of a UTF-8 character */
+        while ((*input & 0xc0) == 0x80) input++; /* begins with a whole UTF-8 character */
         memcpy(dst, cut, at);
     }
     ks_printable(dst + at, KS_NAME_LENGTH + 1 - at, input, strlen(input));

@@ -58,7 +58,8 @@ kspec_status ks_text_names(const ks_layout *layout, const char *name, char ***ou
     char **names = ks_alloc(bytes, 1);
     if (!names) return ks_nomem(err, name, bytes);
     ks_scanner sc = layout->first;
-    sc.end = layout->body.p; /* a file that changes while we read it must not overrun the names */
+    /* If the file changes while it is read, the names must not overrun their array. */
+    sc.end = layout->body.p;
     char *dst = (char *)(names + layout->cols);
     for (size_t j = 0; j < layout->cols; j++) {
         ks_field f = {0};

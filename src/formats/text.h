@@ -6,7 +6,7 @@
 /* A place in a text. Rows end in \n, \r\n or \r, and fields at the delimiter; quotes protect both. */
 typedef struct {
     const char *p, *end;
-    size_t line; /* line number of p, from 1 */
+    size_t line; /* the line number of p, from 1 */
     char delim;  /* ',' ';' or '\t', or ' ' for any number of blanks and tabs */
 } ks_scanner;
 
@@ -29,30 +29,30 @@ int ks_scan_row(ks_scanner *sc);
 ks_field_end ks_scan_field(ks_scanner *sc, ks_field *f);
 
 /*
- * A fast path for a field that is a plain number. For any other field it returns 0 and does not move the
- * scanner.
+ * Reads a field that is a plain number, fast. For any other field it returns 0 and does not move the scanner.
  */
 int ks_scan_number(ks_scanner *sc, double *value, ks_field_end *end);
 
 /* The layout of a file; the first pass finds it. */
 typedef struct {
-    ks_scanner first, body; /* at the first row, and at the first row of data */
+    ks_scanner first, body; /* first: the first row; body: the first row of data */
     size_t rows, cols;      /* of data */
-    size_t fields;          /* in every line: cols, or one more if every line ends in a delimiter */
+    size_t fields;          /* the fields of a line: cols, or one more if every line ends in a delimiter */
     int header;
-    int decimal_commas; /* the commas that separate columns may be decimal commas */
+    int decimal_commas; /* 1 if the commas that separate columns may be decimal commas */
 } ks_layout;
 
-/* text ... text+size contains no zero bytes and no byte order mark. */
+/* Finds the layout of a text without zero bytes and without a byte order mark. */
 kspec_status ks_text_layout(const char *text, size_t size, const char *name, ks_layout *out,
                             kspec_error *err);
 
-/* The names in the header of a layout, if it has one, in one allocation: ks_free(*out). */
+/* Copies the names in the header, if the file has a header, into one allocation, which ks_free() frees. */
 kspec_status ks_text_names(const ks_layout *layout, const char *name, char ***out, kspec_error *err);
 
 /*
  * Converts the next `rows` rows from layout->body on, and moves layout->body behind them. Column j of the
- * file goes to column place[j] of `width` columns, or nowhere (SIZE_MAX); place NULL: all columns, in order.
+ * file goes to column place[j] of `width` columns, or is skipped (SIZE_MAX). If place is NULL, all columns
+ * are copied in order.
  */
 kspec_status ks_text_rows(ks_layout *layout, size_t rows, const size_t *place, size_t width, double *data,
                           const char *name, kspec_error *err);

@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-enum { SAMPLE = 100 }; /* the rows that decide about delimiter and header */
+enum { SAMPLE = 100 }; /* the number of rows that decide about delimiter and header */
 
 /* ---------------------------------------------------------------- delimiter */
 
-static const char candidates[] = ";\t,"; /* in order of preference */
+static const char candidates[] = ";\t,"; /* the delimiters, in order of preference */
 enum { CANDIDATES = 3 };
 
 /* Counts the candidates outside quotes in the row at sc, which moves to the next line. */
@@ -37,7 +37,7 @@ static void count_candidates(ks_scanner *sc, size_t count[CANDIDATES]) {
  * file is a decimal comma. Without any candidate, blanks delimit.
  */
 static char find_delimiter(ks_scanner sc) {
-    sc.delim = '\t'; /* so that a tab at the beginning of a row counts */
+    sc.delim = '\t'; /* so that the scanner also counts a tab at the beginning of a row */
     size_t first[CANDIDATES] = {0}, agree[CANDIDATES] = {0}, total[CANDIDATES] = {0};
     for (int row = 0; row < SAMPLE && ks_scan_row(&sc); row++) {
         size_t count[CANDIDATES] = {0};
@@ -57,14 +57,15 @@ static char find_delimiter(ks_scanner sc) {
 /* ------------------------------------------------------------------- header */
 
 typedef struct {
-    ks_number_kind first;               /* the kind of the first row's field in this column */
-    int filled;                         /* ... it is not empty */
-    int decimals;                       /* ... it is a number with other characters than digits */
-    int label;                          /* ... it is the column's index */
-    int doubtful;                       /* ... it begins like a number, but is not one */
-    int quoted;                         /* ... it is quoted, and no row below is */
-    unsigned numbers, words, fractions; /* counts in the rows below */
-    unsigned padded, others;            /* counts in all rows: digits after a leading 0, as "05"; others */
+    ks_number_kind first;               /* what the first row has in this column */
+    int filled;                         /* not empty */
+    int decimals;                       /* a number with characters other than digits */
+    int label;                          /* the column's number */
+    int doubtful;                       /* begins like a number, but is something else */
+    int quoted;                         /* quoted, and no later row is quoted */
+    unsigned numbers, words, fractions; /* what the later rows have: numbers of each kind */
+    /* in all rows, the number of fields with a leading 0, as "05", and of other fields */
+    unsigned padded, others;
 } column;
 
 static ks_number_kind kind_of(const ks_field *f) {

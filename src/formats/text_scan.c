@@ -11,7 +11,7 @@ static inline void skip_blanks(ks_scanner *sc) {
     while (sc->p < sc->end && is_blank(sc, *sc->p)) sc->p++;
 }
 
-/* Moves from the end of a line to the next line; at the end of the text it stays. */
+/* Moves from the end of a line to the next line, except at the end of the text. */
 static inline void next_line(ks_scanner *sc) {
     if (sc->p == sc->end) return;
     char c = *sc->p++;
@@ -32,7 +32,8 @@ int ks_scan_row(ks_scanner *sc) {
 }
 
 /*
- * Moves from the opening quote past the closing one; 0 if the quote never closes, with the scanner unmoved.
+ * Moves from the opening quote past the closing quote. If no quote closes, returns 0 and does not move the
+ * scanner.
  */
 static int scan_quoted(ks_scanner *sc, ks_field *f) {
     const char *p = sc->p + 1, *end = sc->end;

@@ -34,7 +34,7 @@ kspec_status ks_zip_open(ks_zip *z, const ks_bytes *bytes, const char *name, ksp
     size_t end_at = (size_t)(end - z->data);
     uint64_t length = u32(end + 12), begin = u32(end + 16);
 
-    /* zip64: a locator right before the end record points to one with wider fields */
+    /* In zip64, a locator just before the end record points to an end record with wider fields. */
     if (end_at >= LOCATOR_SIZE && memcmp(end - LOCATOR_SIZE, "PK\6\7", 4) == 0) {
         uint64_t at = u64(end - LOCATOR_SIZE + 8);
         if (!within(at, END64_SIZE, z->size) || memcmp(z->data + at, "PK\6\6", 4) != 0)
@@ -53,8 +53,8 @@ kspec_status ks_zip_open(ks_zip *z, const ks_bytes *bytes, const char *name, ksp
 }
 
 /*
- * Extra field 1 holds 64-bit values of size, packed size and offset, in this order, but only for those whose
- * 32-bit field is all ones.
+ * Extra field 1 holds 64-bit values of size, packed size and offset, in this order. It contains only values
+ * whose 32-bit field is all ones.
  */
 static int read_zip64(const unsigned char *extra, size_t n, ks_zip_member *m) {
     uint64_t *wide[3] = {&m->size, &m->packed, &m->offset};
@@ -121,7 +121,7 @@ kspec_status ks_zip_extract(const ks_zip *z, const ks_zip_member *m, const unsig
     if (m->flags & 1) return ks_fail(err, KSPEC_E_IO, "%s: the archive is encrypted", z->name);
     if (m->method != 0 && m->method != 8) return refuse_method(z, m->method, err);
 
-    /* the local header may lack the sizes; we only use the lengths of its name and extra field */
+    /* The local header may lack the sizes. Only the lengths of its name and extra field are used. */
     if (!within(m->offset, LOCAL_SIZE, z->size) || memcmp(z->data + m->offset, "PK\3\4", 4) != 0)
         return ks_fail(err, KSPEC_E_IO, "%s: damaged: no zip member at offset %llu", z->name,
                        (unsigned long long)m->offset);
@@ -138,7 +138,10 @@ kspec_status ks_zip_extract(const ks_zip *z, const ks_zip_member *m, const unsig
         return ks_fail(err, KSPEC_E_IO, "%s: damaged: stored zip member of %llu bytes claims %llu", z->name,
                        (unsigned long long)m->packed, (unsigned long long)m->size);
     if (m->method == 8) {
-        /* check before allocating memory; packed <= the file's size, so the product cannot overflow */
+        /*
+         * This check comes before the allocation. packed is at most the size of the file, so the product
+         * cannot overflow.
+         */
         if (m->size / KS_DEFLATE_RATIO > m->packed)
             return ks_fail(err, KSPEC_E_IO, "%s: damaged: deflated zip member of %llu bytes claims %llu",
                            z->name, (unsigned long long)m->packed, (unsigned long long)m->size);

@@ -8,8 +8,8 @@
 typedef struct {
     const unsigned char *data; /* the whole file */
     size_t size;
-    size_t begin, end; /* of the central directory */
-    const char *name;  /* the input's name, for messages */
+    size_t begin, end; /* bounds of the central directory */
+    const char *name;  /* the name of the input, for messages */
 } ks_zip;
 
 typedef struct {
@@ -17,8 +17,8 @@ typedef struct {
     size_t name_length;
     unsigned flags, method;
     uint32_t crc;
-    uint64_t packed, size; /* bytes in the file, bytes unpacked */
-    uint64_t offset;       /* of the local header */
+    uint64_t packed, size; /* the size in the file and the unpacked size */
+    uint64_t offset;       /* offset of the local header */
 } ks_zip_member;
 
 /* Finds the directory. */
@@ -28,8 +28,9 @@ kspec_status ks_zip_open(ks_zip *z, const ks_bytes *bytes, const char *name, ksp
 kspec_status ks_zip_next(const ks_zip *z, size_t *at, ks_zip_member *m, kspec_error *err);
 
 /*
- * The bytes of a member, checked against its CRC. For a stored member *data points into the file, and
- * *unpacked stays empty. A deflated member is inflated into fresh memory, *unpacked, and *data points to it.
+ * Gives the bytes of a member, checked against its CRC. For a stored member *data points into the file, and
+ * *unpacked stays empty. For a deflated member *data points to *unpacked, fresh memory with the inflated
+ * bytes.
  */
 kspec_status ks_zip_extract(const ks_zip *z, const ks_zip_member *m, const unsigned char **data, size_t *size,
                             ks_bytes *unpacked, kspec_error *err);
