@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* entries of the expressions that ein_all() lists, and of any */
-enum { EIN_FACTORS = 6, EIN_MOST = 10, EIN_AXES = 3, EIN_SIZE = 6 };
+enum { EIN_FACTORS = 6, EIN_MOST = 10, EIN_AXES = 3, EIN_SIZE = 7 };
 
 typedef struct {
     int factors;
@@ -24,6 +24,8 @@ typedef struct {
     /* of each factor, by rows; the same for all of a matrix but with trials */
     const int *data[EIN_MOST];
     int complete[EIN_AXES];
+    /* 0, or how many indices the axis is a sample of; tuples of these may coincide */
+    int population[EIN_AXES];
     /* labels of rows, which then come from different groups, and how many rows a tuple has at least; NULL */
     const uint64_t *group;
     int together;
@@ -47,10 +49,9 @@ static inline int8_t *ein_tuples(int count, int size, int complete, const uint64
     return list;
 }
 
-/* The mean over all tuples, NaN where there are none */
-static inline double ein_mean(const ein_form *f, const ein_data *d) {
+/* The sum over all tuples, and how many tuples each axis has */
+static inline int64_t ein_sum(const ein_form *f, const ein_data *d, size_t tuples[EIN_AXES]) {
     int8_t *list[EIN_AXES];
-    size_t tuples[EIN_AXES];
     int64_t sum = 0;
     for (int x = 0; x < EIN_AXES; x++) {
         const int more = x == 0 && d->together > f->indices[0];
@@ -69,16 +70,68 @@ static inline double ein_mean(const ein_form *f, const ein_data *d) {
                 sum += value;
             }
     for (int x = 0; x < EIN_AXES; x++) free(list[x]);
+    return sum;
+}
+
+static inline int64_t ein_falling(int n, int count) {
+    int64_t product = 1;
+    for (int k = 0; k < count; k++) product *= n - k;
+    return product;
+}
+
+/* The form with index k of axis x renamed to[k] */
+static inline ein_form ein_renamed(const ein_form *f, int x, const int *to, int indices) {
+    ein_form g = *f;
+    for (int k = 0; k < f->factors; k++) {
+        if (x == 0) g.row[k] = to[f->row[k]];
+        if (x == ein_axis(f, k)) g.col[k] = to[f->col[k]];
+    }
+    g.indices[x] = indices;
+    return g;
+}
+
+/*
+ * r indices drawn with replacement from N coincide in b blocks with probability (N)_b / N^r, in each way to
+ * do so; distinct indices of the sample then estimate the mean. Sums over all ways, on all axes from x on;
+ * below: N^r (P)_r for each axis, or its tuples.
+ */
+static inline int64_t ein_drawn(const ein_form *f, const ein_data *d, int x, size_t tuples[EIN_AXES]) {
+    const int r = x < EIN_AXES ? f->indices[x] : 0, N = x < EIN_AXES ? d->population[x] : 0;
+    int to[EIN_MOST] = {0};
+    int64_t sum = 0;
+    if (x == EIN_AXES) return ein_sum(f, d, tuples);
+    if (!N || !r) return ein_drawn(f, d, x + 1, tuples);
+    for (int k = 0; k < r;) {
+        int blocks = 0, fine = 1;
+        for (int j = 0; j < r; j++) { /* each block has the number of its first index's place among blocks */
+            fine &= to[j] <= blocks;
+            blocks += to[j] == blocks;
+        }
+        const ein_form g = ein_renamed(f, x, to, blocks);
+        if (fine)
+            sum += ein_falling(N, blocks) * ein_falling(d->size[x] - blocks, r - blocks) *
+                   ein_drawn(&g, d, x + 1, tuples);
+        for (k = 0; k < r && ++to[k] == r; k++) to[k] = 0;
+    }
+    tuples[x] = (size_t)ein_falling(d->size[x], r);
+    for (int j = 0; j < r; j++) tuples[x] *= (size_t)N;
+    return sum;
+}
+
+/* The mean over all tuples, NaN where there are none */
+static inline double ein_mean(const ein_form *f, const ein_data *d) {
+    size_t tuples[EIN_AXES];
+    const int64_t sum = ein_drawn(f, d, 0, tuples);
     return (double)sum / ((double)tuples[0] * (double)tuples[1] * (double)tuples[2]);
 }
 
 /*
  * Centred over rows: each factor has its row, or less an own one, by all subsets of factors. Subsets that
- * give the same expression are counted together.
+ * give the same expression are counted together. All terms get one denominator.
  */
 static inline double ein_centred(const ein_form *f, const ein_data *d) {
-    ein_form term[1 << EIN_MOST];
-    int weight[1 << EIN_MOST], terms = 0, most = 0;
+    ein_form term[1 << EIN_FACTORS];
+    int weight[1 << EIN_FACTORS], terms = 0, most = 0;
     for (unsigned set = 0; set < 1u << f->factors; set++) {
         ein_form g = *f;
         int to[EIN_MOST], rows = 0, k = 0;
@@ -94,12 +147,18 @@ static inline double ein_centred(const ein_form *f, const ein_data *d) {
         if (k == terms) term[terms] = g, weight[terms++] = 0;
         weight[k] += __builtin_popcount(set) & 1 ? -1 : 1;
     }
-    double sum = 0;
+    int64_t sum = 0;
+    size_t tuples[EIN_AXES] = {0};
     ein_data all = *d;
     if (d->group) all.together = most;
-    for (int k = 0; k < terms; k++)
-        if (weight[k]) sum += weight[k] * ein_mean(&term[k], &all);
-    return sum;
+    for (int k = 0; k < terms; k++) {
+        if (!weight[k]) continue;
+        const int rows = term[k].indices[0];
+        sum += weight[k] * ein_sum(&term[k], &all, tuples) *
+               (d->group ? 1 : ein_falling(d->size[0] - rows, most - rows));
+    }
+    const double rows = d->group ? (double)tuples[0] : (double)ein_falling(d->size[0], most);
+    return (double)sum / (rows * (double)tuples[1] * (double)tuples[2]);
 }
 
 /* As text; names: of X and Y, or with halves, X1, X2, X1 ... by factor */
