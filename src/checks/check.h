@@ -19,6 +19,7 @@ typedef struct {
     const uint64_t *row_groups, *col_groups;
     kspec_center center;
     kspec_sampled sampled;
+    int threads; /* as in kspec_moments_opts */
 } ks_checked;
 
 /* Fills ks_checked from a call that has these data and, in `o`, options with these names */
@@ -31,7 +32,8 @@ typedef struct {
                   .row_groups = (c)->o->row_groups, \
                   .col_groups = (c)->o->col_groups, \
                   .center = (c)->o->center,         \
-                  .sampled = (c)->o->sampled})
+                  .sampled = (c)->o->sampled,       \
+                  .threads = (c)->o->threads})
 
 /* Adds the doubts about the matrix, which `where` names. If memory is out, sets to.arena->failed. */
 void ks_check(ks_doubts to, const char *where, const ks_checked *c);

@@ -2,10 +2,12 @@
 #include "checks/parts.h"
 
 #include "base/matrix.h"
+#include "base/parallel.h"
 #include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the centre of a column ---- */
 
@@ -65,29 +67,92 @@ static inline int add_line(const double *x, ptrdiff_t step, size_t n, const doub
     return marked;
 }
 
-/* Scratch for a pass, allocated once */
+/*
+ * Scratch for a pass, allocated once. Lines are rows, or columns if the matrix is stored by columns. A part of
+ * the lines has its own sums over the other side.
+ */
 typedef struct {
-    double *center, *same, *row_weight, *col_weight, *row_image, *col_image;
+    double *center, *row_weight, *col_weight, *row_image, *col_image;
     unsigned char *seen;
+    size_t parts;
+    double *squares, *images, *same; /* per part */
+    int *marked;
 } room;
 
-static void add_trial(const ks_checked *c, size_t t, ks_scan *s, room *r) {
+enum { ENTRIES = 1 << 17, MOST = 32 };
+
+static size_t longer_of(const ks_checked *c) {
+    return c->phi->rows > c->phi->cols ? c->phi->rows : c->phi->cols;
+}
+
+static void room_make(const ks_checked *c, room *r, ks_arena *arena) {
+    const size_t P = c->phi->rows, Q = c->phi->cols, parts = P * Q / ENTRIES + 1, all = longer_of(c);
+    r->parts = parts < MOST ? parts : MOST;
+    r->center = ks_arena_alloc(arena, Q, sizeof(double));
+    r->row_weight = ks_arena_alloc(arena, P, sizeof(double));
+    r->col_weight = ks_arena_alloc(arena, Q, sizeof(double));
+    r->row_image = ks_arena_zalloc(arena, P, sizeof(double));
+    r->col_image = ks_arena_zalloc(arena, Q, sizeof(double));
+    r->seen = ks_arena_alloc(arena, P, 1);
+    r->squares = ks_arena_alloc(arena, ks_size(r->parts, all), sizeof(double));
+    r->images = ks_arena_alloc(arena, ks_size(r->parts, all), sizeof(double));
+    r->same = ks_arena_alloc(arena, ks_size(r->parts, P), sizeof(double));
+    r->marked = ks_arena_alloc(arena, r->parts, sizeof *r->marked);
+}
+
+typedef struct {
+    const ks_checked *c;
+    size_t trial, all; /* all: the stride of a part's sums */
+    int by_rows;
+    ks_scan *s;
+    room *r;
+    double *row_image, *col_image;
+} pass;
+
+/* The lines of one part */
+static kspec_status add_part(void *ctx, size_t part, const ks_worker *worker) {
+    (void)worker;
+    const pass *p = ctx;
+    const room *r = p->r;
+    const ks_scan *s = p->s;
+    const kspec_matrix *m = &p->c->phi[p->trial];
+    const size_t lines = p->by_rows ? s->P : s->Q, from = part * lines / r->parts,
+                 to = (part + 1) * lines / r->parts;
+    double *squares = r->squares + part * p->all, *images = r->images + part * p->all,
+           *same = r->same + part * s->P;
+    memset(squares, 0, p->all * sizeof *squares);
+    memset(images, 0, p->all * sizeof *images);
+    r->marked[part] = 0;
+    for (size_t i = from; i < to && p->by_rows; i++)
+        if (r->seen[i])
+            r->marked[part] |= add_line(m->data + (ptrdiff_t)i * m->row_stride, m->col_stride, s->Q,
+                                        r->center, s->scale, r->row_weight[i], r->col_weight, &s->row[i],
+                                        &p->row_image[i], squares, images, NULL);
+    for (size_t j = from; j < to && !p->by_rows; j++) {
+        for (size_t i = 0; i < s->P; i++) same[i] = r->center[j];
+        r->marked[part] |= add_line(m->data + (ptrdiff_t)j * m->col_stride, m->row_stride, s->P, same,
+                                    s->scale, r->col_weight[j], r->row_weight, &s->col[j], &p->col_image[j],
+                                    squares, images, p->c->row_trials ? r->seen : NULL);
+    }
+    return KSPEC_OK;
+}
+
+static void add_trial(const ks_run *run, const ks_checked *c, size_t t, ks_scan *s, room *r) {
     const kspec_matrix *m = &c->phi[t];
     const size_t P = s->P, Q = s->Q;
     const int by_rows = labs((long)m->col_stride) <= labs((long)m->row_stride) || P == 1;
-    double *row_image = t ? r->row_image : s->row_image, *col_image = t ? r->col_image : s->col_image;
+    pass p = {
+        c, t, longer_of(c), by_rows, s, r, t ? r->row_image : s->row_image, t ? r->col_image : s->col_image};
     for (size_t j = 0; j < Q; j++) r->center[j] = ks_scan_center(c, t, j);
     for (size_t i = 0; i < P; i++) r->seen[i] = (unsigned char)ks_is_seen(c, t, i);
-    for (size_t i = 0; i < P && by_rows; i++)
-        if (r->seen[i])
-            s->marked |=
-                add_line(m->data + (ptrdiff_t)i * m->row_stride, m->col_stride, Q, r->center, s->scale,
-                         r->row_weight[i], r->col_weight, &s->row[i], &row_image[i], s->col, col_image, NULL);
-    for (size_t j = 0; j < Q && !by_rows; j++) {
-        for (size_t i = 0; i < P; i++) r->same[i] = r->center[j];
-        s->marked |= add_line(m->data + (ptrdiff_t)j * m->col_stride, m->row_stride, P, r->same, s->scale,
-                              r->col_weight[j], r->row_weight, &s->col[j], &col_image[j], s->row, row_image,
-                              c->row_trials ? r->seen : NULL);
+    (void)ks_parallel_for(run, r->parts, add_part, &p, NULL); /* no part can fail */
+    double *squares = by_rows ? s->col : s->row, *images = by_rows ? p.col_image : p.row_image;
+    for (size_t part = 0; part < r->parts; part++) {
+        for (size_t k = 0; k < (by_rows ? Q : P); k++) {
+            squares[k] += r->squares[part * p.all + k];
+            images[k] += r->images[part * p.all + k];
+        }
+        s->marked |= r->marked[part];
     }
     for (size_t j = 0; j < Q && !t; j++) s->center[j] = r->center[j];
 }
@@ -111,20 +176,17 @@ void ks_scan_make(const ks_checked *c, ks_scan *s, ks_arena *arena) {
                    .row_image = ks_arena_alloc(arena, P, sizeof(double)),
                    .col_image = ks_arena_alloc(arena, Q, sizeof(double)),
                    .center = ks_arena_alloc(arena, Q, sizeof(double))};
-    room r = {ks_arena_alloc(arena, Q, sizeof(double)),
-              ks_arena_alloc(arena, P, sizeof(double)),
-              ks_arena_alloc(arena, P, sizeof(double)),
-              ks_arena_alloc(arena, Q, sizeof(double)),
-              ks_arena_zalloc(arena, P, sizeof(double)),
-              ks_arena_zalloc(arena, Q, sizeof(double)),
-              ks_arena_alloc(arena, P, 1)};
+    room r;
+    ks_run run;
+    room_make(c, &r, arena);
+    if (ks_run_init(&run, c->threads, (kspec_progress){0}, NULL)) run = (ks_run){.threads = 1, .to = 1};
     if (arena->failed) return;
     for (size_t i = 0; i < P; i++) r.row_weight[i] = weight(i);
     for (size_t j = 0; j < Q; j++) r.col_weight[j] = weight(j);
     for (int again = 0; again < 2; again++) {
         for (size_t i = 0; i < P; i++) s->row[i] = s->row_image[i] = 0;
         for (size_t j = 0; j < Q; j++) s->col[j] = s->col_image[j] = 0;
-        for (size_t t = 0; t < c->ntrials; t++) add_trial(c, t, s, &r);
+        for (size_t t = 0; t < c->ntrials; t++) add_trial(&run, c, t, s, &r);
         s->all = 0;
         for (size_t i = 0; i < P; i++) s->all += s->row[i];
         if (again || (s->all > 1e-200 && s->all < 1e200)) return;

@@ -113,7 +113,8 @@ static ks_checked checked(const job *j, int second) {
                         .ntrials = t->count,
                         .row_trials = t->row_trials,
                         .center = j->o.center,
-                        .sampled = j->o.sampled};
+                        .sampled = j->o.sampled,
+                        .threads = j->o.threads};
 }
 
 static kspec_status add_doubts(job *j, kspec_compare_result *r, kspec_error *err) {

@@ -58,7 +58,8 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
                                .pairwise = o->pairwise,
                                .alike = 1,
                                .cols = phi ? phi->cols : 0,
-                               .on_device = o->data_memory == KSPEC_MEMORY_DEVICE ? run : NULL};
+                               .on_device = o->data_memory == KSPEC_MEMORY_DEVICE ? run : NULL,
+                               .threads = run->threads};
     kspec_status st = ks_measured_open_dependent(&m, phi, ntrials, o->row_trials, &how, ks_centred(o->center),
                                                  "the matrix", &r->missing, arena, err);
     m.standardized = o->standardize;
@@ -66,7 +67,7 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
     if (!st) r->groups = m.rows.of ? m.rows.count : 0, r->col_groups = m.cols.of ? m.cols.count : 0;
     ks_run sums = ks_run_part(run, 0, 0.7), rest = ks_run_part(run, 0.7, 1);
     if (!st) st = ks_second_make(&sums, &m, o->splits, o->seed, s, arena, err);
-    if (!st && evidence) st = ks_evidence_make(&rest, &m, o->seed, evidence, err);
+    if (!st && evidence) st = ks_evidence_make(&rest, &m, s, o->seed, evidence, err);
     if (m.trials.on_device) ks_trials_device_end(run, &m.trials);
     return st;
 }

@@ -80,14 +80,26 @@ static void place_of(const ks_tiled *g, size_t tile, size_t *bi, size_t *bj) {
     if (g->symmetric) *bj += *bi;
 }
 
+/* The upper triangle of a tile on the diagonal of A^T A or A A^T, n x n, from k lines of A */
+static void multiply_diagonal(const ks_tiled *g, size_t n, size_t k, const double *A, double beta,
+                              double *C) {
+    ks_blas_begin();
+    cblas_dsyrk(CblasRowMajor, CblasUpper, g->ta ? CblasTrans : CblasNoTrans, (int)n, (int)k, g->alpha, A,
+                (int)g->lda, beta, C, (int)g->ldc);
+    ks_blas_end();
+}
+
 static void multiply(const ks_tiled *g, size_t k0, size_t bi, size_t bj) {
     const size_t width = g->symmetric ? KS_STRIP : KS_STRIP_COLS, i = bi * KS_STRIP, j = bj * width;
     const size_t m = g->m - i < KS_STRIP ? g->m - i : KS_STRIP, n = g->n - j < width ? g->n - j : width;
     const size_t k = g->k - k0 < KS_DEPTH ? g->k - k0 : KS_DEPTH;
     const double *A = g->A + (g->ta ? k0 * g->lda + i : i * g->lda + k0);
     const double *B = g->B + (g->tb ? j * g->ldb + k0 : k0 * g->ldb + j);
-    ks_gemm(g->ta, g->tb, m, n, k, g->alpha, A, g->lda, B, g->ldb, k0 ? 1 : g->beta, g->C + i * g->ldc + j,
-            g->ldc);
+    double *C = g->C + i * g->ldc + j, beta = k0 ? 1 : g->beta;
+    if (g->symmetric && bi == bj && A == B && g->lda == g->ldb)
+        multiply_diagonal(g, n, k, A, beta, C);
+    else
+        ks_gemm(g->ta, g->tb, m, n, k, g->alpha, A, g->lda, B, g->ldb, beta, C, g->ldc);
 }
 
 static void mirror(const ks_tiled *g, size_t bi, size_t bj) {

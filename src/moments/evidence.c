@@ -48,15 +48,33 @@ static kspec_status second(const ks_run *run, const double *X, const double *Z, 
     return st;
 }
 
+typedef struct {
+    const ks_pair *p;
+    double *scale;
+} scale_job;
+
+enum { STRIP = 64 };
+
+static kspec_status scale_strip(void *ctx, size_t chunk, const ks_worker *worker) {
+    (void)worker;
+    const scale_job *j = ctx;
+    const ks_pair *p = j->p;
+    const size_t from = chunk * STRIP, to = p->Q - from < STRIP ? p->Q : from + STRIP;
+    double *scale = j->scale;
+    for (size_t k = from; k < to; k++) scale[k] = 0;
+    for (size_t i = 0; i < p->P; i++) {
+        const double *a = p->A + i * p->Q, *b = p->B + i * p->Q;
+        for (size_t k = from; k < to; k++) scale[k] += a[k] * a[k] + b[k] * b[k];
+    }
+    for (size_t k = from; k < to; k++)
+        scale[k] = scale[k] > 0 ? 1 / sqrt(sqrt(scale[k] / (double)(2 * p->P))) : 0;
+    return KSPEC_OK;
+}
+
 /* scale (Q) = (column mean square)^(-1/4); 0 for a column of zeros */
-static void set_scale(const ks_pair *p, double *scale) {
-    for (size_t k = 0; k < p->Q; k++) scale[k] = 0;
-    for (size_t i = 0; i < p->P; i++)
-        for (size_t k = 0; k < p->Q; k++) {
-            const double a = p->A[i * p->Q + k], b = p->B[i * p->Q + k];
-            scale[k] += (a * a + b * b) / (double)(2 * p->P);
-        }
-    for (size_t k = 0; k < p->Q; k++) scale[k] = scale[k] > 0 ? 1 / sqrt(sqrt(scale[k])) : 0;
+static kspec_status set_scale(const ks_run *run, const ks_pair *p, double *scale, kspec_error *err) {
+    const ks_run quiet = ks_run_part(run, 0, 0);
+    return ks_parallel_for(&quiet, (p->Q + STRIP - 1) / STRIP, scale_strip, &(scale_job){p, scale}, err);
 }
 
 static void multiply(const double *from, const double *scale, size_t P, size_t Q, double *to) {
@@ -70,6 +88,43 @@ static void subtract(const double *a, const double *b, size_t n, double *to) {
 
 static void square(double *x, size_t n) {
     for (size_t k = 0; k < n; k++) x[k] *= x[k];
+}
+
+/* ---- one trial whose scaled sums are known ---- */
+
+enum { PIECE = 1 << 16 };
+
+typedef struct {
+    const double *X, *scale;
+    size_t P, Q, rows;
+    double *to;
+} squares_job;
+
+static kspec_status square_piece(void *ctx, size_t chunk, const ks_worker *worker) {
+    (void)worker;
+    const squares_job *j = ctx;
+    const size_t from = chunk * j->rows, to = j->P - from < j->rows ? j->P : from + j->rows;
+    for (size_t i = from; i < to; i++)
+        for (size_t k = 0; k < j->Q; k++) {
+            const double x = j->X[i * j->Q + k] * j->scale[k];
+            j->to[i * j->Q + k] = x * x;
+        }
+    return KSPEC_OK;
+}
+
+/* A: scratch of P x Q, which may be p->A */
+static kspec_status of_sums(const ks_run *run, const ks_pair *p, const ks_quad *scaled, const double *scale,
+                            double *A, int centered, double *z, kspec_error *err) {
+    const size_t rows = p->Q < PIECE ? PIECE / p->Q : 1;
+    squares_job j = {p->A, scale, p->P, p->Q, rows, A};
+    const ks_run quiet = ks_run_part(run, 0, 0);
+    double squares = 0;
+    const ks_sums_rows of = {centered, p->P, INFINITY};
+    kspec_status st = ks_parallel_for(&quiet, (p->P + rows - 1) / rows, square_piece, &j, err);
+    if (!st) st = second(run, A, A, p->P, p->Q, 0, &squares, err);
+    *z = ks_sums_cross(scaled, &of, ks_sums_pairs(p->Q, INFINITY)) /
+         error_of(squares, p->P, p->Q, centered, 1);
+    return st;
 }
 
 /* Overwrites A and B (P x Q, scaled; the same pointer with one trial). D: scratch of P x Q. */
@@ -137,8 +192,8 @@ void ks_evidence_of_totals(const double *scaled, const double *squared, size_t P
     set_signal(out);
 }
 
-kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, uint64_t seed, ks_evidence *out,
-                              kspec_error *err) {
+kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, const ks_second *s, uint64_t seed,
+                              ks_evidence *out, kspec_error *err) {
     const size_t P = m->trials.P, Q = m->trials.Q, n = ks_size(P, Q);
     *out = (ks_evidence){KSPEC_EVIDENCE_UNKNOWN, NAN};
     const int centered = ks_centred(m->trials.center), one = m->trials.count == 1;
@@ -148,13 +203,15 @@ kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, uint64_t seed, 
     if (m->trials.on_device) {
         double *scale = ks_alloc(Q, sizeof *scale);
         if (!scale) return ks_nomem(err, "the scaled columns", ks_size(Q, sizeof *scale));
-        ks_trials_split(&m->trials, seed, 0, &m->halves, &p);
+        p = ks_measured_pair(m, seed, 0);
         kspec_status st = on_device(run, p.A, scale, P, Q, centered, &out->z, err);
         ks_free(scale);
         if (!st) set_signal(out);
         return st;
     }
-    double *scale = ks_arena_alloc(&arena, Q, sizeof *scale), *A = ks_arena_alloc(&arena, n, sizeof *A),
+    const int known = one && s && s->has_scaled, in_place = known && m->halves.a;
+    double *scale = ks_arena_alloc(&arena, Q, sizeof *scale),
+           *A = in_place ? m->halves.a : ks_arena_alloc(&arena, n, sizeof *A),
            *B = one ? A : ks_arena_alloc(&arena, n, sizeof *B),
            *D = one ? A : ks_arena_alloc(&arena, n, sizeof *D);
     if (arena.failed) {
@@ -162,11 +219,14 @@ kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, uint64_t seed, 
         ks_arena_free(&arena);
         return ks_nomem(err, "the scaled columns", wanted);
     }
-    ks_trials_split(&m->trials, seed, 0, &m->halves, &p);
-    set_scale(&p, scale);
-    multiply(p.A, scale, P, Q, A);
-    if (!one) multiply(p.B, scale, P, Q, B);
-    kspec_status st = standardize(run, A, B, D, P, Q, centered, &out->z, err);
+    p = ks_measured_pair(m, seed, 0);
+    if (in_place) m->pair.A = NULL; /* the copy of the trial is not needed again */
+    kspec_status st = set_scale(run, &p, scale, err);
+    if (!st && !known) multiply(p.A, scale, P, Q, A);
+    if (!st && !one) multiply(p.B, scale, P, Q, B);
+    if (!st)
+        st = known ? of_sums(run, &p, &s->scaled, scale, A, centered, &out->z, err)
+                   : standardize(run, A, B, D, P, Q, centered, &out->z, err);
     ks_arena_free(&arena);
     if (!st) set_signal(out);
     return st;

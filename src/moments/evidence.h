@@ -12,10 +12,10 @@ typedef struct {
 /*
  * Uses the first split of the trials and pairs of different rows and columns, even if a side is complete. The
  * answer is UNKNOWN with groups or missing entries. It costs three second-order sums without leave-one-out
- * values.
+ * values; for one trial two, or one if s (or NULL), the estimates of m, has the sums of scaled columns.
  */
-kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, uint64_t seed, ks_evidence *out,
-                              kspec_error *err);
+kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, const ks_second *s, uint64_t seed,
+                              ks_evidence *out, kspec_error *err);
 
 /* The same for one trial, from the totals of its scaled columns and of their squares (ks_batch_job) */
 void ks_evidence_of_totals(const double *scaled, const double *squared, size_t P, size_t Q, int centered,

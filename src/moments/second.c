@@ -102,7 +102,8 @@ kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi,
                             .row_trials = row_trials,
                             .center = center ? KSPEC_CENTER_ROWS : KSPEC_CENTER_NONE,
                             .pairwise = how->pairwise,
-                            .on_device = how->on_device != NULL};
+                            .on_device = how->on_device != NULL,
+                            .threads = how->threads};
     st = open_groups(m, how, what, arena, err);
     m->alike = how->alike && !ks_groups_even(&m->rows);
     m->trials.keep_means = !how->alike && !ks_groups_even(&m->rows);
@@ -123,12 +124,10 @@ double *ks_measured_mean(ks_measured *m, ks_arena *arena) {
     return X;
 }
 
-/* Split r of the trials */
-static ks_pair split(ks_measured *m, uint64_t seed, size_t r) {
+ks_pair ks_measured_pair(ks_measured *m, uint64_t seed, size_t r) {
     const ks_trials *t = &m->trials;
-    ks_pair p;
-    ks_trials_split(t, seed, r, &m->halves, &p);
-    return p;
+    if (t->split || !m->pair.A) ks_trials_split(t, seed, r, &m->halves, &m->pair);
+    return m->pair;
 }
 
 /* ---- the matrix's own eigenvalues ---- */
@@ -207,13 +206,12 @@ static kspec_status naive_on_device(const ks_run *run, const ks_measured *m, ks_
 
 static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, kspec_error *err) {
     ks_arena arena = {0};
-    ks_pair p;
     const double *X = NULL;
     s->naive = s->own = NAN;
     if (m->trials.pairwise) return KSPEC_OK;
     if (m->trials.on_device && m->trials.count > 1) return naive_on_device(run, m, s, err);
     if (m->trials.count == 1 && !ks_centred(m->trials.center))
-        ks_trials_split(&m->trials, 0, 0, &m->halves, &p), X = p.A;
+        X = ks_measured_pair(m, 0, 0).A;
     else
         X = ks_measured_mean(m, &arena);
     kspec_status st = X ? naive_ratio(run, X, m->trials.P, m->trials.Q, s, err)
@@ -269,11 +267,13 @@ static kspec_status add_split(const ks_run *run, const ks_measured *m, const ks_
                         .R = p->Q,
                         .same = 1,
                         .whole = m->whole,
+                        .scaled = !m->whole && p->A == p->B,
                         .columns = isinf(m->population[1]) ? 0 : m->population[1],
                         .centered = ks_centred(m->trials.center)};
     kspec_status st = ks_sums_make(run, &two, &sums, &scratch, err);
     if (!st) ks_second_add(&sums, p->P, two.centered, m->population, weight, s);
     if (!st && p->A == p->B) set_ratio(sums.all.t, sums.whole, s);
+    if (!st) s->scaled = sums.scaled, s->has_scaled = sums.has_scaled;
     ks_arena_free(&scratch);
     return st;
 }
@@ -418,7 +418,7 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
     kspec_status st = open_lists(m, s, arena, err);
     if (!st && own > 0 && !m->ratio_unused) st = set_naive(&first, m, s, err);
     for (size_t r = 0; r < repeats && !st; r++) {
-        ks_pair p = split(m, seed, r);
+        ks_pair p = ks_measured_pair(m, seed, r);
         ks_run part = ks_run_part(run, own + (1 - own) * (double)r / (double)repeats,
                                   own + (1 - own) * (double)(r + 1) / (double)repeats);
         st = dependent(m) ? add_pairs(&part, m, &p, 1 / (double)repeats, s, err)
@@ -524,7 +524,7 @@ kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, 
     if (!st && !known) st = set_naive(run, m, s, err);
     if (!st) memcpy(s->moment, moment, (1 + P + Q) * sizeof *moment);
     for (size_t r = 0; r < repeats && !st; r++) {
-        ks_pair p = split(m, seed, r);
+        ks_pair p = ks_measured_pair(m, seed, r);
         st = add_squares(run, &p, population, loo, v, crossed, 1 / (double)repeats, s->square, &sums, err);
         size = fmax(size, fabs(sums.S));
     }

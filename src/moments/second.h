@@ -38,6 +38,9 @@ typedef struct {
     double share[2];
     /* possible rounding errors of trace, square and moment */
     ks_lost lost[3];
+    /* of one trial, as in ks_sums */
+    ks_quad scaled;
+    int has_scaled;
 } ks_second;
 
 /*
@@ -59,7 +62,12 @@ typedef struct {
     int ratio_unused;
     /* 1: the caller does not need leave-one-out values, which saves half the products; those lists stay 0 */
     int whole;
+    /* the pair of trials that need no split, once it is made */
+    ks_pair pair;
 } ks_measured;
+
+/* Split r of the trials */
+ks_pair ks_measured_pair(ks_measured *m, uint64_t seed, size_t r);
 
 /*
  * How rows and columns were sampled: the populations of both (NULL: infinite); labels of dependent rows and
@@ -74,6 +82,7 @@ typedef struct {
     size_t cols; /* of the matrix; with alike */
     /* the run whose device holds the matrix; or NULL */
     const ks_run *on_device;
+    int threads; /* that prepare the trials; 0: one */
 } ks_dependence;
 
 /*

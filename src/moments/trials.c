@@ -47,6 +47,10 @@ static kspec_status largest(const ks_trials *t, double *max, kspec_error *err) {
     return KSPEC_OK;
 }
 
+static ks_run run_of(const ks_trials *t) {
+    return (ks_run){.threads = t->threads > 1 ? t->threads : 1, .to = 1};
+}
+
 /* ---- the scale ---- */
 
 /* Rows are scanned in pieces of about this many entries. */
@@ -167,7 +171,8 @@ kspec_status ks_trials_missing(ks_trials *t, size_t *missing, kspec_error *err) 
 }
 
 kspec_status ks_trials_scale(ks_trials *t, int nmax, kspec_error *err) {
-    return ks_trials_scale_by(&(ks_run){.threads = 1, .to = 1}, t, nmax, err);
+    const ks_run run = run_of(t);
+    return ks_trials_scale_by(&run, t, nmax, err);
 }
 
 kspec_status ks_trials_scale_by(const ks_run *run, ks_trials *t, int nmax, kspec_error *err) {
@@ -266,6 +271,15 @@ static const double *as_it_is(const ks_trials *t, size_t k) {
     return plain ? m->data : NULL;
 }
 
+/* One trial is copied and centred in pieces of so many rows. */
+static size_t piece_rows(const ks_trials *t) {
+    enum { ENTRIES = SCAN / 8, MOST = 64 };
+    const size_t few = (t->P + MOST - 1) / MOST, rows = ENTRIES / t->Q;
+    return rows > few ? rows : few;
+}
+
+static size_t pieces_of(const ks_trials *t) { return (t->P + piece_rows(t) - 1) / piece_rows(t); }
+
 size_t ks_trials_splits(const ks_trials *t, int splits) { return t->split ? (size_t)splits : 1; }
 
 kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, kspec_error *err) {
@@ -276,7 +290,7 @@ kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, 
     if (two && (split || !as_it_is(t, 1))) h->b = ks_arena_alloc(arena, entries, sizeof(double));
     if (t->pairwise) h->seen_a = h->seen_b = ks_arena_alloc(arena, entries, sizeof(double));
     if (t->pairwise && two) h->seen_b = ks_arena_alloc(arena, entries, sizeof(double));
-    h->mean = ks_arena_alloc(arena, t->Q, sizeof(double));
+    h->mean = ks_arena_alloc(arena, ks_size(1 + (two ? 0 : pieces_of(t)), t->Q), sizeof(double));
     h->order = ks_arena_alloc(arena, t->count, sizeof *h->order);
     return arena->failed ? ks_nomem(err, "a copy of the matrix", arena->failed) : KSPEC_OK;
 }
@@ -297,10 +311,70 @@ static void split_seen(const ks_trials *t, ks_halves *h, ks_pair *p) {
     p->P = t->P, p->Q = Q, p->A = h->a, p->B = h->b ? h->b : h->a;
 }
 
+/* ---- one trial, in pieces of rows ---- */
+
+typedef struct {
+    const ks_trials *t;
+    double *X;
+    const double *mean; /* NULL: not centred */
+    size_t rows, Q;     /* rows of a piece */
+    double *sums;       /* per piece, Q sums of the differences to the first row */
+} one_trial;
+
+static size_t piece_end(const one_trial *o, size_t from) {
+    return o->t->P - from < o->rows ? o->t->P : from + o->rows;
+}
+
+static kspec_status copy_piece(void *ctx, size_t chunk, const ks_worker *worker) {
+    (void)worker;
+    const one_trial *o = ctx;
+    const size_t from = chunk * o->rows, Q = o->Q;
+    double *sums = o->mean ? o->sums + chunk * Q : NULL;
+    for (size_t i = from ? from : 1; i < piece_end(o, from); i++) { /* others read row 0 */
+        double *x = o->X + i * Q;
+        memset(x, 0, Q * sizeof *x);
+        add_row(o->t, 0, i, 1, x);
+        for (size_t j = 0; j < Q && sums; j++) sums[j] += x[j] - o->X[j];
+    }
+    return KSPEC_OK;
+}
+
+static kspec_status centre_piece(void *ctx, size_t chunk, const ks_worker *worker) {
+    (void)worker;
+    const one_trial *o = ctx;
+    const size_t from = chunk * o->rows, Q = o->Q;
+    for (size_t i = from ? from : 1; i < piece_end(o, from); i++)
+        for (size_t j = 0; j < Q; j++) o->X[i * Q + j] = o->X[i * Q + j] - o->X[j] - o->mean[j];
+    return KSPEC_OK;
+}
+
+/* The trial in h->a, centred over rows if asked for */
+static void make_one(const ks_trials *t, ks_halves *h) {
+    const size_t Q = t->Q, pieces = pieces_of(t);
+    const ks_run run = run_of(t);
+    const int centred = ks_rows_centred(t->center) && !t->keep_means;
+    double *X = h->a, *mean = h->mean;
+    one_trial o = {t, X, centred ? mean : NULL, piece_rows(t), Q, mean + Q};
+    memset(X, 0, Q * sizeof *X);
+    memset(mean, 0, (1 + pieces) * Q * sizeof *mean);
+    add_row(t, 0, 0, 1, X);
+    (void)ks_parallel_for(&run, pieces, copy_piece, &o, NULL); /* no piece can fail */
+    if (!centred) return;
+    for (size_t c = 0; c < pieces; c++)
+        for (size_t j = 0; j < Q; j++) mean[j] += o.sums[c * Q + j] / (double)t->P;
+    (void)ks_parallel_for(&run, pieces, centre_piece, &o, NULL);
+    for (size_t j = 0; j < Q; j++) X[j] = -mean[j];
+}
+
 void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, ks_pair *p) {
     if (t->split) ks_random_permutation(seed, ks_stream(KS_STREAM_SPLIT, r), t->count, h->order);
     if (t->pairwise) {
         split_seen(t, h, p);
+        return;
+    }
+    if (t->count == 1 && h->a && !ks_cols_centred(t->center)) {
+        make_one(t, h);
+        *p = (ks_pair){h->a, h->a, t->P, t->Q, p->nmax};
         return;
     }
     for (size_t i = 0; i < t->P; i++) {

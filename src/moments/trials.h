@@ -37,6 +37,7 @@ typedef struct {
      */
     int exponent, normal_exponent;
     double factor;
+    int threads; /* that read the trials; 0: one */
 } ks_trials;
 
 /* Views of the transposes of all trials, in the arena; NULL: out of memory */
@@ -51,7 +52,10 @@ kspec_status ks_trials_init(ks_trials *t, kspec_error *err);
 /* If t->pairwise is set, counts missing entries; fails if one is infinite or all are missing. */
 kspec_status ks_trials_missing(ks_trials *t, size_t *missing, kspec_error *err);
 
-/* Checks that all entries are finite (or missing), and chooses the scale for orders up to nmax. */
+/*
+ * Checks that all entries are finite (or missing), and chooses the scale for orders up to nmax, on
+ * t->threads.
+ */
 kspec_status ks_trials_scale(ks_trials *t, int nmax, kspec_error *err);
 /* The same, using all threads of the run or its device. */
 kspec_status ks_trials_scale_by(const ks_run *run, ks_trials *t, int nmax, kspec_error *err);

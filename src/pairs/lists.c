@@ -89,7 +89,7 @@ kspec_status ks_lists_sums(const ks_lists *l, ks_sums *s, ks_arena *arena, kspec
     const ks_two *t = l->t;
     const double V = sum(l->v, t->Q), V2 = t->same ? V : sum(l->v2, t->R), own = ks_lists_own(t, 0),
                  own_less = ks_lists_own(t, 1);
-    *s = (ks_sums){.size = V, .other_size = V2, .whole = sum(l->c, t->Q), .all = all_of(l, own, V, V2)};
+    s->size = V, s->other_size = V2, s->whole = sum(l->c, t->Q), s->all = all_of(l, own, V, V2);
     if (t->whole) return KSPEC_OK;
     s->row = ks_arena_alloc(arena, t->P, sizeof *s->row);
     s->col = ks_arena_alloc(arena, t->Q, sizeof *s->col);

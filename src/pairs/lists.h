@@ -27,5 +27,8 @@ kspec_status ks_lists_open(ks_lists *l, const ks_two *t, ks_arena *arena, kspec_
 /* The same sums as from ks_sums_make() */
 kspec_status ks_lists_sums(const ks_lists *l, ks_sums *s, ks_arena *arena, kspec_error *err);
 
+/* Sets the lists on the CPU through X^T Y; with t->scaled, also *scaled (ks_sums.scaled). */
+kspec_status ks_lists_on_host(const ks_run *run, const ks_lists *l, ks_quad *scaled, kspec_error *err);
+
 /* Sets the lists on run->device, copying X and Y to it if needed. */
 kspec_status ks_lists_on_device(const ks_run *run, const ks_lists *l, kspec_error *err);

@@ -112,7 +112,7 @@ double ks_sums_pairs(size_t count, double population) {
 
 /* ------------------------------------------------------------------------------------------- the work */
 
-/* ---- by columns: the Q x R matrices of s_xy, s_zw, s_xw, s_zy ---- */
+/* ---- two trials, by columns: the Q x R matrices of s_xy, s_zw, s_xw, s_zy ---- */
 
 enum { BAND = 64 };
 
@@ -150,10 +150,10 @@ static kspec_status by_columns_once(const ks_run *run, const ks_two *t, const do
                                     const double *l2, const double *r2, double *M, double **T, double *q,
                                     double *c, double *o, kspec_error *err) {
     size_t P = t->P, Q = t->Q, R = t->R;
-    const int equal = l == l2 && r == r2, turned = l == r2 && r == l2, one = equal || turned;
-    double *N = one ? M : M + Q * R;
+    const int turned = l == r2 && r == l2;
+    double *N = turned ? M : M + Q * R;
     kspec_status st = ks_gemm_tiled(run, 1, 0, Q, R, P, 1, l, Q, r, R, 0, M, R, err);
-    if (!st && !one) st = ks_gemm_tiled(run, 1, 0, Q, R, P, 1, l2, Q, r2, R, 0, N, R, err);
+    if (!st && !turned) st = ks_gemm_tiled(run, 1, 0, Q, R, P, 1, l2, Q, r2, R, 0, N, R, err);
     for (size_t k = 0; k < Q && !st; k++)
         for (size_t g = 0; g < R; g++) {
             double x = M[k * R + g] * (turned ? M[g * R + k] : N[k * R + g]);
@@ -162,8 +162,8 @@ static kspec_status by_columns_once(const ks_run *run, const ks_two *t, const do
         }
     if (t->whole) return st;
     if (!st) st = add_forms(run, t, M, l2, r2, T, q, err);
-    if (!st && !one) st = add_forms(run, t, N, l, r, T, q, err);
-    for (size_t i = 0; i < P && one && !st; i++) q[i] *= 2;
+    if (!st && !turned) st = add_forms(run, t, N, l, r, T, q, err);
+    for (size_t i = 0; i < P && turned && !st; i++) q[i] *= 2;
     return st;
 }
 
@@ -174,19 +174,12 @@ static kspec_status by_columns(const ks_run *run, ks_sums_work *w, ks_arena *are
     double **T = ks_arena_alloc(arena, workers, sizeof *T);
     for (size_t k = 0; k < workers && T; k++) T[k] = ks_arena_alloc(arena, ks_size(BAND, t->Q), sizeof **T);
     if (arena->failed) return ks_nomem(err, "the products of columns", arena->failed);
-    int once = t->X == t->Z && t->Y == t->W; /* one trial each: both pairs are the same */
-    ks_run first = ks_run_part(run, 0, once ? 1 : 0.5), second = ks_run_part(run, 0.5, 1);
+    ks_run first = ks_run_part(run, 0, 0.5), second = ks_run_part(run, 0.5, 1);
     kspec_status st = by_columns_once(&first, t, t->X, t->Y, t->Z, t->W, M, T, w->qa, w->ca, w->oa, err);
-    if (st || !once) {
-        const int needed = !t->whole || t->centered; /* c is for centring and leaving out */
-        if (!st && needed)
-            st = by_columns_once(&second, t, t->X, t->W, t->Z, t->Y, M, T, w->qc, w->cc, w->oc, err);
-        return st;
-    }
-    memcpy(w->qc, w->qa, t->P * sizeof *w->qa);
-    memcpy(w->cc, w->ca, t->Q * sizeof *w->ca);
-    memcpy(w->oc, w->oa, t->R * sizeof *w->oa);
-    return KSPEC_OK;
+    const int needed = !t->whole || t->centered; /* c is for centring and leaving out */
+    if (!st && needed)
+        st = by_columns_once(&second, t, t->X, t->W, t->Z, t->Y, M, T, w->qc, w->cc, w->oc, err);
+    return st;
 }
 
 /*
@@ -413,21 +406,26 @@ static double size_of(const double *x2, const double *z2, size_t n) {
     return sum;
 }
 
-/* For one trial each, with everything that the sums need on a device */
+/* For one trial each, through X^T Y, or with everything that the sums need on a device */
 static kspec_status by_lists(const ks_run *run, const ks_two *t, ks_sums *s, ks_arena *arena,
                              kspec_error *err) {
     ks_arena scratch = {0};
     ks_lists lists;
     kspec_status st = ks_lists_open(&lists, t, &scratch, err);
-    if (!st) st = ks_lists_on_device(run, &lists, err);
+    if (!st)
+        st = run->device ? ks_lists_on_device(run, &lists, err)
+                         : ks_lists_on_host(run, &lists, &s->scaled, err);
+    s->has_scaled = !run->device && t->scaled && !t->whole;
     if (!st) st = ks_lists_sums(&lists, s, arena, err);
     ks_arena_free(&scratch);
     return st;
 }
 
 kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_arena *arena, kspec_error *err) {
-    if (run->device && t->X == t->Z && t->Y == t->W) return by_lists(run, t, s, arena, err);
     size_t P = t->P, Q = t->Q, R = t->R, longer = Q > R ? Q : R;
+    const int columns = ks_sums_by_columns(P, Q, R), one_trial = t->X == t->Z && t->Y == t->W;
+    *s = (ks_sums){0};
+    if (one_trial && (run->device || columns)) return by_lists(run, t, s, arena, err);
     ks_arena scratch = {0};
     double *q = ks_arena_zalloc(&scratch, 2 * (P + Q + R), sizeof *q);
     double *d = ks_arena_alloc(&scratch, longer, sizeof *d);
@@ -441,7 +439,6 @@ kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_are
         st = ks_nomem(err, "leave-one-out sums", scratch.failed ? scratch.failed : arena->failed);
     if (!st) {
         w = (ks_sums_work){t, q, q + P, q + 2 * P, q + 2 * P + Q, q + 2 * P + 2 * Q, q + 2 * P + 2 * Q + R};
-        const int columns = ks_sums_by_columns(P, Q, R);
         st = run->device ? ks_sums_on_device(run, &w, columns, err)
              : columns   ? by_columns(run, &w, &scratch, err)
                          : by_rows(run, &w, &scratch, err);

@@ -35,6 +35,8 @@ typedef struct {
     int centered;
     /* 1, with same: no leave-one-out values, which saves half the products; the lists are NULL */
     int whole;
+    /* 1, with same and one trial: also ks_sums.scaled if that takes no further product */
+    int scaled;
 } ks_two;
 
 /*
@@ -62,6 +64,12 @@ typedef struct {
      * if same)
      */
     ks_quad *row, *col, *other;
+    /*
+     * the sums over pairs of different columns if each column is divided by the root of its root mean square;
+     * has_scaled: 0 if they are not known
+     */
+    ks_quad scaled;
+    int has_scaled;
 } ks_sums;
 
 /*

@@ -76,7 +76,7 @@ static kspec_status find_signal(const fit *t, const ks_run *run, const kspec_mat
         st = turned ? ks_measured_open(&m, turned, t->trials, how->row_trials, infinite, centred,
                                        "the matrix", &arena, err)
                     : ks_nomem(err, "the trials", arena.failed);
-        if (!st) st = ks_evidence_make(run, &m, t->j->o.seed, &e, err);
+        if (!st) st = ks_evidence_make(run, &m, NULL, t->j->o.seed, &e, err);
     }
     ks_arena_free(&arena);
     t->j->r->fit->signal = e.signal, t->j->r->fit->signal_z = e.z;
