@@ -45,7 +45,7 @@ static void dimension(data *d, kspec_sampled sampled) {
     kspec_dimension_result *r;
     kspec_error e;
     check(kspec_dimension(&phi, 1, &o, &r, &e), &e);
-    kspec_dimension_free(r);
+    kspec_free(r);
 }
 
 static void both(data *d) { dimension(d, KSPEC_SAMPLED_BOTH); }
@@ -67,7 +67,7 @@ static void result(data *d) {
     kspec_dimension_result *r;
     kspec_error e;
     check(kspec_accumulator_dimension(d->rows, 0, &r, &e), &e);
-    kspec_dimension_free(r);
+    kspec_free(r);
 }
 
 static const struct {
