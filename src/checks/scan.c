@@ -68,8 +68,8 @@ static inline int add_line(const double *x, ptrdiff_t step, size_t n, const doub
 }
 
 /*
- * Scratch for a pass, allocated once. Lines are rows, or columns if the matrix is stored by columns. A part of
- * the lines has its own sums over the other side.
+ * Scratch for a pass, allocated once. Lines are rows, or columns if the matrix is stored by columns. Each
+ * part of the lines has its own sums over the other side.
  */
 typedef struct {
     double *center, *row_weight, *col_weight, *row_image, *col_image;
