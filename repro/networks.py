@@ -6,9 +6,9 @@ one core. Here all networks of a width learn side by side on a GPU, in minutes. 
 weights are those of docs/explanation/learning.md; the random numbers are others. kspec measures the hidden
 layers.
 
-FILE is JSON: for each scaling the runs in the form of `kspec learn`. `repro/run.py --full 000-4` reads it in
-place of training where it lies at OUT/full/networks.json. Beside what `kspec learn` gives it has, every 20
-epochs, m(n)/m(1)^n with the jackknife's correction of its bias.
+FILE is JSON: for each scaling the runs in the form of `kspec learn`, written after each width. If FILE exists,
+the widths in it are kept and only the others are trained. `repro/run.py --full 000-4` reads it in place of training if it is OUT/full/networks.json. Every 20 epochs it
+also has m(n)/m(1)^n with the jackknife's correction of its bias, which `kspec learn` does not give.
 
 The first 10,000 images train; the first 1000 test images are measured, and the test accuracy is of them.
 """
@@ -16,6 +16,8 @@ import argparse
 import concurrent.futures
 import gzip
 import json
+import multiprocessing
+import os
 import struct
 import sys
 import time
@@ -161,7 +163,8 @@ def choose_device(wanted, phi):
 
 
 class Measuring:
-    """The estimates of all networks of a width, one epoch after another: on the GPU here, or by threads"""
+    """The estimates of all networks of a width, one epoch after another: on the GPU here, or by processes of
+    one thread each, while the training goes on"""
 
     def __init__(self, device, pool, errors):
         self.device, self.pool, self.errors, self.records = device, pool, errors, []
@@ -212,7 +215,7 @@ def main():
     p.add_argument("--train-count", type=int, default=10000)
     p.add_argument("--probe", type=int, default=1000)
     p.add_argument("--seed", type=int, default=0)
-    p.add_argument("--threads", type=int, default=4, help="measuring on the processor")
+    p.add_argument("--processes", type=int, default=4, help="measuring on the processor")
     p.add_argument("--measure", choices=["gpu", "cpu"], default="gpu")
     p.add_argument("--at", help="measure before training and at these epochs instead, such as 4,20,120")
     p.add_argument("--no-stderr", action="store_true", help="no error bars, no corrected ratios")
@@ -232,7 +235,11 @@ def main():
         key = jax.random.fold_in(jax.random.key(a.seed), width)
         return Networks(width, a.seeds, x, labels[:, 0], test_x, test_labels[:, 0], key)
 
-    pool = concurrent.futures.ThreadPoolExecutor(a.threads)
+    if os.path.exists(a.output):
+        with open(a.output) as f:
+            runs = json.load(f)["runs"]
+        widths = [w for w in widths if w not in {r["width"] for r in runs[SCALINGS[0]]}]
+    pool = concurrent.futures.ProcessPoolExecutor(a.processes, multiprocessing.get_context("spawn"))
     for width in sorted(widths, reverse=True):
         n, begin, epoch, training = networks(width), time.monotonic(), 0, 0.0
         device = device or choose_device(a.measure, n.run_layer(n.state[0], 0))
