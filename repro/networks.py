@@ -6,9 +6,10 @@ one core. Here all networks of a width learn side by side on a GPU, in minutes. 
 weights are those of docs/explanation/learning.md; the random numbers are others. kspec measures the hidden
 layers.
 
-FILE is JSON: for each scaling the runs in the form of `kspec learn`, written after each width. If FILE exists,
-the widths in it are kept and only the others are trained. `repro/run.py --full 000-4` reads it in place of training if it is OUT/full/networks.json. Every 20 epochs it
-also has m(n)/m(1)^n with the jackknife's correction of its bias, which `kspec learn` does not give.
+FILE is JSON: for each scaling the runs in the form of `kspec learn`, written after each width. If FILE
+exists, the widths in it are kept and only the others are trained. `repro/run.py --full 000-4` reads FILE in
+place of training if it is OUT/full/networks.json. Every 20 epochs FILE also has m(n)/m(1)^n with the
+jackknife's correction of its bias, which `kspec learn` does not give.
 
 The first 10,000 images train; the first 1000 test images are measured, and the test accuracy is of them.
 """

@@ -78,7 +78,7 @@ static const cli_option options[] = {
     {"test-noise",     0, OPT_DOUBLE, ARG(test_noise),     "S",
      "test on the training rows with normal noise of this deviation added", .positive = 1},
     {"density",        0, OPT_FLAG,   ARG(density),        NULL,
-     "also the density of the eigenvalues of the features' Gram matrix; not of fourier"},
+     "also the density of the eigenvalues of the features' Gram matrix"},
     {"bilinear",       0, OPT_STRING, ARG(bilinear),       "A,B",
      "also a'Qb for the columns of two files, vectors of one number for each training row"},
     {"optimize",       0, OPT_CHOICE, ARG(optimize),       "WHAT",
@@ -152,11 +152,8 @@ static int check_recommendation(const ridge_args *a) {
 }
 
 static int check_lists(const ridge_args *a) {
-    if (a->density && (a->optimize != RIDGE_GRID || a->activation == KSPEC_RIDGE_ACTIVATION_FOURIER))
-        return cli_error(EXIT_USAGE, a->optimize != RIDGE_GRID
-                                         ? "--density needs --features and --lambda"
-                                         : "--density is for features of one kernel: of --activation phases, "
-                                           "for example");
+    if (a->density && a->optimize != RIDGE_GRID)
+        return cli_error(EXIT_USAGE, "--density needs --features and --lambda");
     if (a->bilinear && a->optimize != RIDGE_GRID)
         return cli_error(EXIT_USAGE, "--bilinear needs --features and --lambda");
     if (a->nu > 0 && !a->kernel) return cli_error(EXIT_USAGE, "--nu is for --kernel matern");
@@ -318,7 +315,10 @@ static kspec_status choices(result *r, kspec_error *err) {
     return st;
 }
 
-enum { DENSITY_POINTS = 300 };
+/* For one kernel a point costs next to nothing, for several kernels about three complex inverses. */
+static size_t density_points(const ridge_args *a) {
+    return a->activation == KSPEC_RIDGE_ACTIVATION_FOURIER || a->kernel ? 96 : 300;
+}
 
 static kspec_status compute(result *r, kspec_error *err) {
     const ridge_args *a = r->a;
@@ -328,7 +328,8 @@ static kspec_status compute(result *r, kspec_error *err) {
                                                        : grid(r, err);
     if (a->bilinear && !st) st = ridge_forms_make(&r->forms, a, r->plan, make_opts(a).check_draws, err);
     for (size_t k = 0; k < a->features.count && a->density && !st; k++)
-        st = kspec_ridge_density(r->plan, (size_t)a->features.at[k], DENSITY_POINTS, &r->densities[k], err);
+        st =
+            kspec_ridge_density(r->plan, (size_t)a->features.at[k], density_points(a), &r->densities[k], err);
     return st;
 }
 

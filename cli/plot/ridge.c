@@ -176,7 +176,7 @@ static int add_density(plot_figure *f, const json_t *d) {
              plot_nice(plot_number(d, "features"), nice));
     plot_panel *p = plot_add_panel(f, title, "eigenvalue", "share for each factor of 10");
     if (!p) return EXIT_DONE;
-    p->x.scale = PLOT_LOG;
+    p->x.scale = PLOT_LOG, p->y.scale = PLOT_LINEAR;
     const double low = log10(json_number_value(json_array_get(x, 0))),
                  high = log10(json_number_value(json_array_get(x, points - 1)));
     double bins[BINS] = {0};

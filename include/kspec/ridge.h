@@ -231,13 +231,13 @@ KSPEC_API kspec_status kspec_ridge_recommend(kspec_ridge *r, size_t most, kspec_
 typedef struct {
     size_t count;        /* points x, increasing by equal factors, and the density there */
     double *x, *density; /* without the atom */
-    double atom;         /* the fraction of eigenvalues that are 0 because N < n: 1 - N/n */
+    double atom;         /* the fraction of eigenvalues at 0: few features, or K of low rank */
     size_t n;            /* eigenvalues of a draw of W, increasing */
     double *eigenvalues;
     double seconds;
 } kspec_ridge_density_result;
 
-/* For features of one kernel; KSPEC_E_ARG with Fourier's pairs. Time n count, and an n x n eigenproblem. */
+/* Time n count and an n x n eigenproblem; for pairs and Matern kernels 3 complex n x n inverses a point. */
 KSPEC_API kspec_status kspec_ridge_density(kspec_ridge *r, size_t N, size_t count,
                                            kspec_ridge_density_result **out, kspec_error *err);
 

@@ -1,4 +1,4 @@
-/* Pseudo-inverses and norms of complex matrices. */
+/* Inverses, pseudo-inverses and norms of complex matrices. */
 #include "linalg/complex.h"
 
 #include "base/error.h"
@@ -52,4 +52,23 @@ void ks_gram_norms(size_t N, size_t p, const ks_cplx *B, ks_cplx *scratch, doubl
         *to[t] = 0;
         for (size_t i = 0; i < p * p; i++) *to[t] += ks_cabs2(scratch[i]);
     }
+}
+
+kspec_status ks_invert_cplx(size_t n, ks_cplx *A, kspec_error *err) {
+    if (n > 32000) return ks_fail(err, KSPEC_E_ARG, "a complex matrix of order %zu exceeds 32000", n);
+    const lapack_int order = (lapack_int)n, size = order * 64;
+    lapack_int *pivots = ks_alloc(n, sizeof *pivots), info = 0;
+    ks_cplx *work = ks_alloc(ks_size(n, 64), sizeof *work);
+    kspec_status st = KSPEC_OK;
+    if (!pivots || !work) st = ks_nomem(err, "a complex inverse", ks_size(ks_size(n, 64), sizeof *work));
+    if (!st && !(st = ks_lapack_reserve(err))) {
+        ks_blas_begin();
+        info = LAPACKE_zgetrf_work(LAPACK_COL_MAJOR, order, order, A, order, pivots);
+        if (!info) info = LAPACKE_zgetri_work(LAPACK_COL_MAJOR, order, A, order, pivots, work, size);
+        ks_blas_end();
+    }
+    if (!st && info) st = ks_fail(err, KSPEC_E_NUMERIC, "a complex matrix of order %zu is singular", n);
+    ks_free(pivots);
+    ks_free(work);
+    return st;
 }

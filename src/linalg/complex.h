@@ -28,3 +28,6 @@ kspec_status ks_pinv_conj(size_t N, size_t p, ks_cplx *A, kspec_error *err);
 /* The squared Frobenius norms of B*B and of B^T B, for B (N x p, column-major); scratch: p*p numbers. */
 void ks_gram_norms(size_t N, size_t p, const ks_cplx *B, ks_cplx *scratch, double *hermitian,
                    double *symmetric);
+
+/* Replaces A (n x n) by its inverse; KSPEC_E_NUMERIC if A is singular to working precision. */
+kspec_status ks_invert_cplx(size_t n, ks_cplx *A, kspec_error *err);

@@ -12,6 +12,7 @@
 #include "team/team.h"
 
 #include <complex.h>
+#include <float.h>
 #include <math.h>
 
 typedef double complex cplx;
@@ -60,6 +61,24 @@ void ks_density(const ks_one *b, double N, const double *x, size_t count, double
     }
 }
 
+/* The kinds of a plan that has more than one */
+static ks_kinds kinds_of(const kspec_ridge *r, double N) {
+    ks_kinds b = {.n = r->n, .count = r->mix ? r->mix->count : 2, .N = N};
+    for (size_t h = 0; h < b.count; h++) {
+        b.K[h] = r->mix ? r->mix->K[h] : r->K[h];
+        b.share[h] = r->mix ? r->mix->share[h] : 1;
+        b.sine[h] = r->mix ? r->mix->sine[h] : h == SIN;
+    }
+    return b;
+}
+
+/* For one kernel: the fraction of eigenvalues that are 0. Rank K counts to rounding. */
+static double atom_of(const ks_one *b, double N) {
+    double rank = 0;
+    for (size_t i = 0; i < b->n; i++) rank += b->l[i] > (double)b->n * DBL_EPSILON * b->l[b->n - 1];
+    return 1 - fmin(N, rank) / (double)b->n;
+}
+
 /* Computes the eigenvalues of S S^T/n for one draw of W. */
 static kspec_status measure(const kspec_ridge *r, size_t N, double *eigenvalues, kspec_error *err) {
     const size_t n = r->n, width = ks_activation_width(r->o.activation) * N;
@@ -78,9 +97,12 @@ static kspec_status measure(const kspec_ridge *r, size_t N, double *eigenvalues,
     return st;
 }
 
-/* Chooses x from the largest possible eigenvalue down by equal factors, since eigenvalues span decades. */
-static void choose_x(const kspec_ridge_density_result *d, double *x) {
-    const double *e = d->eigenvalues, top = 1.3 * e[d->n - 1];
+/*
+ * Chooses x from the largest possible eigenvalue down by equal factors, since eigenvalues span decades. The
+ * density spreads a lone eigenvalue by a factor of (1 + 1/sqrt N)^2.
+ */
+static void choose_x(const kspec_ridge_density_result *d, double N, double *x) {
+    const double *e = d->eigenvalues, top = 1.3 * pow(1 + 1 / sqrt(N), 2) * e[d->n - 1];
     double low = top;
     for (size_t i = d->n; i-- > 0 && e[i] > 1e-10 * top;) low = e[i];
     low /= 3;
@@ -106,6 +128,21 @@ static kspec_status some_points(void *ctx, size_t chunk, const ks_worker *worker
     return KSPEC_OK;
 }
 
+static kspec_status one_kernel(const kspec_ridge *r, const ks_run *run, size_t N,
+                               kspec_ridge_density_result *d, kspec_error *err) {
+    job j = {r->one, (double)N, d->x, d->density, d->count};
+    const ks_run alone = ks_run_alone(run);
+    d->atom = atom_of(r->one, (double)N);
+    return ks_parallel_for(&alone, (d->count + CHUNK - 1) / CHUNK, some_points, &j, err);
+}
+
+static kspec_status several(const kspec_ridge *r, const ks_run *run, size_t N, kspec_ridge_density_result *d,
+                            kspec_error *err) {
+    const ks_kinds b = kinds_of(r, (double)N);
+    kspec_status st = ks_density_atom(&b, &d->atom, err);
+    return st ? st : ks_density_kinds(run, &b, d->x, d->count, d->density, err);
+}
+
 kspec_status kspec_ridge_density(kspec_ridge *r, size_t N, size_t count, kspec_ridge_density_result **out,
                                  kspec_error *err) {
     if (ks_begin(err, out)) return KSPEC_E_ARG;
@@ -114,9 +151,6 @@ kspec_status kspec_ridge_density(kspec_ridge *r, size_t N, size_t count, kspec_r
     if (!st) st = ks_ridge_check_N(N, err);
     if (!st && (count < 1 || count > 100000))
         st = ks_fail(err, KSPEC_E_ARG, "count %zu is not between 1 and 100000", count);
-    if (!st && !r->one)
-        st = ks_fail(err, KSPEC_E_ARG,
-                     "a density needs features of one kernel: of phases in place of fourier, for example");
     if (st) return st;
     kspec_ridge_density_result *d = ks_result_new(sizeof *d);
     if (!d) return ks_nomem(err, "a density", sizeof *d);
@@ -129,12 +163,9 @@ kspec_status kspec_ridge_density(kspec_ridge *r, size_t N, size_t count, kspec_r
     if (a->failed) st = ks_nomem(err, "a density", a->failed);
     if (!st && !(st = ks_ridge_enter(r, &run, err))) {
         st = measure(r, N, d->eigenvalues, err);
-        if (!st) choose_x(d, x);
-        job j = {r->one, (double)N, x, d->density, count};
-        const ks_run alone = ks_run_alone(&run);
-        if (!st) st = ks_parallel_for(&alone, (count + CHUNK - 1) / CHUNK, some_points, &j, err);
+        if (!st) choose_x(d, (double)N, x);
+        if (!st) st = r->one ? one_kernel(r, &run, N, d, err) : several(r, &run, N, d, err);
         ks_ridge_exit();
     }
-    if (!st) d->atom = fmax(0, 1 - (double)N / (double)r->n);
     return ks_end(st, d, start, out);
 }

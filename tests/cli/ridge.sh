@@ -148,7 +148,12 @@ expect_json 'all(sum(e > 1e-9 * d["eigenvalues"][-1] for e in d["eigenvalues"]) 
     for d in j["densities"])'
 cp "$out" density.json
 expect_status 0 kspec plot density.json -o density.gp
-expect_error 2 'density is for features of one kernel' kspec ridge $labels --density
+# cosines and sines have 2N columns
+expect_status 0 kspec ridge x.npy --target labels.npy --features 5 --lambda 1 --density --json
+expect_json 'close(j["densities"][0]["atom"], 1 - 10 / j["rows"], 1e-12)'
+expect_json 'len(j["densities"][0]["x"]) == 96 and max(j["densities"][0]["density"]) > 0'
+cp "$out" density.json
+expect_status 0 kspec plot density.json -o density.gp
 expect_error 2 'density needs --features' kspec ridge x.npy --target labels.npy --density
 # all of them: columns of zeros and ones, and the share of wrong classes
 expect_status 0 kspec ridge $labels --classes all --per-class 5 --center-target --json

@@ -103,7 +103,7 @@ ridge x.npy --target y.npy --test-noise 0.1 --features 5 --lambda 1e-3,1 --optim
 ridge x.npy --target y.npy --test-noise 0.1 --features 5 --lambda 0.1 --optimize features
 ridge x.npy --target 2 --check
 ridge x.npy --target y.npy --test-fraction 0.3 --features 5 --lambda 0.1 --activation relu --density
-ridge x.npy --target y.npy --features 5 --lambda 0.1 --bilinear y.npy,y.npy
+ridge x.npy --target y.npy --features 5 --lambda 0.1 --bilinear y.npy,y.npy --density
 ridge x.npy --target y.npy --test-fraction 0.3 --features 5 --lambda 0.1 --kernel matern --nu 0.5
 ridge x.npy --target lab.npy --classes all --test x.npy --test-target lab.npy --features 5 --lambda 1
 wls --grid 8 --learn 3,12 --gamma 1 --noise 0.1 --empirical 3

@@ -208,11 +208,7 @@ CALL(ridge_predict) { return with_ridge(opts, held, err, predict); }
 CALL(ridge_best_lambda) { return with_ridge(opts, held, err, best_lambda); }
 CALL(ridge_best_features) { return with_ridge(opts, held, err, best_features); }
 CALL(ridge_recommend) { return with_ridge(opts, held, err, recommend); }
-CALL(ridge_density) {
-    (void)opts;
-    static const kspec_ridge_opts relu = {.size = sizeof relu, .activation = KSPEC_RIDGE_ACTIVATION_RELU};
-    return with_ridge(&relu, held, err, density);
-}
+CALL(ridge_density) { return with_ridge(opts, held, err, density); }
 CALL(ridge_empirical) { return with_ridge(opts, held, err, empirical); }
 
 static const size_t p_list[] = {3, 8};
