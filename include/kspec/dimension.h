@@ -188,6 +188,7 @@ typedef struct {
     kspec_sampled sampled;
     uint64_t population_rows, population_cols;
     int no_shared; /* 1: skip the shared dimension, whose plan takes 0.06 s for every size */
+    kspec_memory data_memory; /* of both, as in kspec_dimension_opts; orders above 2 also copy them */
 } kspec_compare_opts;
 
 /* A difference between the matrices, first minus second. */

@@ -1,9 +1,7 @@
 /* Computes differences between two matrices by the paired jackknife, with p-values. */
 #include "dimension/differences.h"
 
-#include "base/center.h"
 #include "base/error.h"
-#include "base/matrix.h"
 #include "base/result.h"
 #include "base/student.h"
 #include "dimension/higher.h"
@@ -134,7 +132,6 @@ static int take_logs(const lists *l, int n, double *logs) {
  * m(1)^2 / (m(1)^2 of all) - m(2) / (m(2) of all), which needs no logarithm that might be undefined in a
  * quarter.
  */
-enum { QUARTERS = 4 };
 static const double EXCESS = 1.0 / 9, LEAST_SHARE = 0.5;
 
 static void expand(const lists *part, const lists *all, int n, int relative, double *to) {
@@ -144,60 +141,13 @@ static void expand(const lists *part, const lists *all, int n, int relative, dou
                            : part->of[n][k];
 }
 
-/*
- * Every second row from `row` on, every second column from `col` on, of each trial. A complete side is not a
- * sample, so all of it is used
- */
-static kspec_status open_quarter(const ks_measured *m, size_t row, size_t col, ks_measured *out,
-                                 ks_arena *arena, kspec_error *err) {
-    const ks_trials *t = &m->trials;
-    kspec_matrix *phi = ks_arena_alloc(arena, t->count, sizeof *phi);
-    size_t *row_trials = t->row_trials ? ks_arena_alloc(arena, t->P, sizeof *row_trials) : NULL;
-    if (arena->failed) return ks_nomem(err, "a quarter of the matrix", arena->failed);
-    const size_t down = m->population[0] > (double)t->P ? 2 : 1,
-                 right = m->population[1] > (double)t->Q ? 2 : 1;
-    row = down == 1 ? 0 : row, col = right == 1 ? 0 : col;
-    for (size_t k = 0; k < t->count; k++) {
-        const kspec_matrix *x = &t->phi[k];
-        phi[k] = (kspec_matrix){x->data + (ptrdiff_t)row * x->row_stride + (ptrdiff_t)col * x->col_stride,
-                                (x->rows - row + down - 1) / down, (x->cols - col + right - 1) / right,
-                                (ptrdiff_t)down * x->row_stride, (ptrdiff_t)right * x->col_stride};
-    }
-    for (size_t i = 0; i < phi->rows && row_trials; i++) row_trials[i] = t->row_trials[row + down * i];
-    kspec_status st = ks_measured_open(out, phi, t->count, row_trials, m->population, ks_centred(t->center),
-                                       "a quarter", arena, err);
-    out->standardized = m->standardized;
-    return st;
-}
-
-/* Are both matrices large enough for quarters? */
-static int have_quarters(const ks_two_matrices *of) {
-    for (int k = 0; k < 2; k++) {
-        const ks_measured *m = of->matrix[k];
-        if (!m || m->rows.of) return 0;
-        const ks_trials *t = &m->trials;
-        const int rows = m->population[0] > (double)t->P, cols = m->population[1] > (double)t->Q;
-        if ((rows && t->P < (ks_centred(t->center) ? 10 : 6)) || (cols && t->Q < 6)) return 0;
-    }
-    return 1;
-}
-
-static kspec_status list_quarters(const ks_run *run, const ks_two_matrices *of, int unit,
-                                  lists part[QUARTERS][2], pair_of_lists *pairs, ks_arena *arena,
-                                  kspec_error *err) {
+static kspec_status list_quarters(const ks_two_matrices *of, int unit, lists part[KS_QUARTERS][2],
+                                  pair_of_lists *pairs, ks_arena *arena, kspec_error *err) {
     kspec_status st = KSPEC_OK;
-    for (int q = 0; q < QUARTERS && !st; q++)
-        for (int k = 0; k < 2 && !st; k++) {
-            ks_measured m;
-            ks_second s;
-            double from = (2 * q + k) / (2.0 * QUARTERS), to = (2 * q + k + 1) / (2.0 * QUARTERS);
-            ks_run each = ks_run_part(run, from, to);
-            st = open_quarter(of->matrix[k], (size_t)q / 2, (size_t)q % 2, &m, arena, err);
-            m.ratio_unused = 1;
-            if (!st) st = ks_second_make(&each, &m, of->o->splits, of->o->seed, &s, arena, err);
-            if (!st) st = list_second(&s, unit, &part[q][k], arena, err);
-        }
-    for (int q = 0; q < QUARTERS && !st; q++)
+    for (int q = 0; q < KS_QUARTERS && !st; q++)
+        for (int k = 0; k < 2 && !st; k++)
+            st = list_second(&of->quarter[k][q], unit, &part[q][k], arena, err);
+    for (int q = 0; q < KS_QUARTERS && !st; q++)
         st = open_pair(&pairs[q], of->o->paired, &part[q][0], &part[q][1], arena, err);
     return st;
 }
@@ -206,44 +156,44 @@ static kspec_status list_quarters(const ks_run *run, const ks_two_matrices *of, 
 
 /* Everything that determines a difference; without quarters if the matrices are too small for them */
 typedef struct {
-    lists all[2], part[QUARTERS][2];
-    pair_of_lists whole, quarter[QUARTERS];
+    lists all[2], part[KS_QUARTERS][2];
+    pair_of_lists whole, quarter[KS_QUARTERS];
     int highest, quarters, unit;
 } material;
 
 static kspec_status gather(const ks_run *run, const ks_two_matrices *of, material *m, ks_arena *arena,
                            kspec_error *err) {
     kspec_status st = KSPEC_OK;
-    *m = (material){.highest = of->o->nmax ? of->o->nmax : USUAL, .quarters = have_quarters(of)};
+    *m = (material){.highest = of->o->nmax ? of->o->nmax : USUAL,
+                    .quarters = of->quarter[0] && of->quarter[1]};
     ks_higher how = higher_of(of->o);
     how.nmax = m->highest;
     m->unit = of->second[0]->exponent;
     if (of->second[1]->exponent > m->unit) m->unit = of->second[1]->exponent;
     how.unit = m->unit;
     for (int k = 0; k < 2 && !st; k++) {
-        ks_run each = ks_run_part(run, 0.3 * k, 0.3 * (k + 1));
+        ks_run each = ks_run_part(run, 0.5 * k, 0.5 * (k + 1));
         st = list_second(of->second[k], m->unit, &m->all[k], arena, err);
         if (!st && m->highest > 2)
             st = ks_higher_make(&each, &how, of->matrix[k], m->all[k].of, &m->all[k].highest, arena, err);
         for (int n = 3; n <= HIGHEST; n++) m->all[k].lost[n] = NAN;
         if (!st && m->all[k].highest < m->highest) m->highest = m->all[k].highest;
     }
-    ks_run rest = ks_run_part(run, 0.6, 1);
     if (!st) st = open_pair(&m->whole, of->o->paired, &m->all[0], &m->all[1], arena, err);
-    if (!st && m->quarters) st = list_quarters(&rest, of, m->unit, m->part, m->quarter, arena, err);
+    if (!st && m->quarters) st = list_quarters(of, m->unit, m->part, m->quarter, arena, err);
     return st;
 }
 
 static double true_share(const material *m, int n, int relative) {
     double V = 0, quarters = 0;
-    for (int q = -1; q < QUARTERS; q++) {
+    for (int q = -1; q < KS_QUARTERS; q++) {
         const pair_of_lists *p = q < 0 ? &m->whole : &m->quarter[q];
         for (int k = 0; k < 2; k++)
             expand(q < 0 ? &m->all[k] : &m->part[q][k], &m->all[k], n, relative, p->x[k]);
         if (q < 0)
             V = spread_of(p).variance;
         else
-            quarters += spread_of(p).variance / QUARTERS;
+            quarters += spread_of(p).variance / KS_QUARTERS;
     }
     double share = 1 - EXCESS * (quarters / V - 2);
     return isfinite(share) ? fmin(1, fmax(LEAST_SHARE, share)) : 1;

@@ -1,18 +1,18 @@
 /* Computes differences of dimension and moments between two matrices, with standard errors and p-values. */
 #pragma once
 
-#include "kspec/dimension.h"
+#include "dimension/compared.h"
 #include "moments/second.h"
 #include "moments/where.h"
 
 /*
- * The two matrices, and their estimates from all rows and columns. NULL: the matrix is no longer available.
- * Then its moments end at order 2, and its quarters do not correct p.
+ * The two matrices, and their estimates from all rows and columns and from their quarters. Moments end at
+ * order 2 if a matrix is NULL, which is no longer available. Without quarters (NULL), p is not corrected.
  */
 typedef struct {
     const kspec_compare_opts *o;
     ks_measured *matrix[2];
-    const ks_second *second[2];
+    const ks_second *second[2], *quarter[2];
 } ks_two_matrices;
 
 /* Adds the work of the moments above m(2) of a matrix. */

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/gamma.h"
 #include "base/streams.h"
+#include "device/backend.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
@@ -59,6 +60,38 @@ static const double *rows_of(const double *X, size_t P, size_t Q, const size_t *
     return x;
 }
 
+/* out = the product of these rows of A with those of B, all in host memory */
+static kspec_status product_here(const ks_run *run, const double *A, const double *B, size_t P, size_t Q,
+                                 const size_t *order, size_t n, double *out, ks_arena *arena,
+                                 kspec_error *err) {
+    const double *a = rows_of(A, P, Q, order, n, arena), *b = A == B ? a : rows_of(B, P, Q, order, n, arena);
+    if (!a || !b) return ks_nomem(err, "the null distribution", arena->failed);
+    return ks_gemm_tiled(run, 0, 1, n, n, Q, 1, a, Q, b, Q, 0, out, n, err);
+}
+
+/* The same for one matrix on the run's device; `out` is in host memory. */
+static kspec_status product_there(const ks_run *run, const double *A, size_t P, size_t Q, const size_t *order,
+                                  size_t n, double *out, kspec_error *err) {
+    static const char what[] = "the null distribution";
+    const ks_backend *at = ks_backend_of(run);
+    const ks_mat *all = ks_mat_of(A);
+    ks_mat *rows = NULL, *square = NULL;
+    ks_mat_expression copy = {.m = 1, .n = Q, .alpha = 1, .count = 1};
+    kspec_status st = at->hold(run, n, n, what, &square, err);
+    if (!st && n < P) st = at->hold(run, n, Q, what, &rows, err);
+    for (size_t i = 0; i < n && rows && !st; i++) {
+        copy.factor[0] = (ks_mat_factor){ks_mat_view(all, order[i] * Q), 0, 1};
+        st = at->expression(run, &copy, KS_TILE_STORE, ks_mat_view(rows, i * Q), NULL, err);
+    }
+    const ks_mat *x = rows ? rows : all;
+    const ks_mat_product p = {0, 1, n, n, Q, 1, x, Q, x, Q, 0, square, n, 1};
+    if (!st) st = at->product(run, &p, err);
+    if (!st) st = at->get(run, out, square, n * n, 1, err);
+    at->drop(run, rows);
+    at->drop(run, square);
+    return st;
+}
+
 kspec_status ks_shape_make(const ks_run *run, const double *A, const double *B, size_t P, size_t Q,
                            uint64_t seed, ks_shape *s, kspec_error *err) {
     const size_t n = P < MOST_ROWS ? P : MOST_ROWS;
@@ -68,12 +101,14 @@ kspec_status ks_shape_make(const ks_run *run, const double *A, const double *B, 
     size_t *order = ks_arena_alloc(&arena, P, sizeof *order);
     *s = (ks_shape){.n = n};
     if (order) ks_random_permutation(seed, ks_stream(KS_STREAM_PERMUTED, 0), P, order);
-    const double *a = order ? rows_of(A, P, Q, order, n, &arena) : NULL,
-                 *b = A == B || !order ? a : rows_of(B, P, Q, order, n, &arena);
     kspec_status st = arena.failed ? ks_nomem(err, "the null distribution", arena.failed) : KSPEC_OK;
-    if (!st) st = ks_gemm_tiled(run, 0, 1, n, n, Q, 1, a, Q, b, Q, 0, K, n, err);
+    ks_run here = *run;
+    here.device = NULL;
+    if (!st)
+        st = run->device ? product_there(run, A, P, Q, order, n, K, err)
+                         : product_here(&here, A, B, P, Q, order, n, K, &arena, err);
     if (!st) centre(K, n, W, W + n);
-    if (!st) st = ks_gemm_tiled(run, 0, 0, n, n, n, 1, K, n, K, n, 0, W, n, err);
+    if (!st) st = ks_gemm_tiled(&here, 0, 0, n, n, n, 1, K, n, K, n, 0, W, n, err);
     if (!st) add_up(K, W, s);
     ks_arena_free(&arena);
     return st;

@@ -20,7 +20,8 @@ typedef struct {
 
 /*
  * From A and B (P x Q each, row-major), using at most 1000 rows that the seed draws. Holds two n x n
- * matrices, and takes n^2 (Q + n) multiply-adds. P must be at least 4.
+ * matrices, and takes n^2 (Q + n) multiply-adds. P must be at least 4. If the run has a device, A = B is on
+ * it.
  */
 kspec_status ks_shape_make(const ks_run *run, const double *A, const double *B, size_t P, size_t Q,
                            uint64_t seed, ks_shape *s, kspec_error *err);

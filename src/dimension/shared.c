@@ -64,19 +64,35 @@ static kspec_status ratio(const kspec_unbiased_result *square, const kspec_unbia
     return st;
 }
 
+/* Is it defined for these sizes and options? */
+static int defined(const kspec_compare_opts *o, const kspec_matrix *phi, const kspec_matrix *psi) {
+    const size_t P = phi->rows, needed = ks_centred(o->center) ? 9 : 5;
+    if (o->no_shared || o->paired != KSPEC_PAIRED_ROWS) return 0;
+    if (o->row_groups || o->block || o->row_trials || o->other_row_trials) return 0;
+    if (o->sampled == KSPEC_SAMPLED_COLS || o->population_rows || o->population_cols) return 0;
+    return P >= needed && phi->cols >= 3 && psi->cols >= 3;
+}
+
+/* Every plan multiplies X^T Y, or both Gram matrices of rows. */
+static int too_large(const kspec_matrix *phi, const kspec_matrix *psi, double most) {
+    const double P = (double)phi->rows, Q = (double)phi->cols, R = (double)psi->cols;
+    return fmin(P * Q * R, P * P * (Q + R) / 2) > most;
+}
+
+int ks_shared_small(const kspec_compare_opts *o, const kspec_matrix *phi, const kspec_matrix *psi,
+                    double most) {
+    return defined(o, phi, psi) && !too_large(phi, psi, most);
+}
+
 kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi, size_t ntrials,
                             const kspec_matrix *psi, size_t other_ntrials, double most,
                             kspec_compare_result *r, kspec_error *err) {
-    const size_t P = phi->rows, needed = ks_centred(o->center) ? 9 : 5;
     const kspec_operand of[2] = {{"X", phi, ntrials}, {"Y", psi, other_ntrials}};
     const int halves[2] = {ntrials > 1, other_ntrials > 1};
     kspec_unbiased_result *made[2] = {NULL, NULL};
     r->shared_dimension = r->shared_dimension_std_error = NAN;
     r->shared_dimension_ci_low = r->shared_dimension_ci_high = NAN;
-    if (o->no_shared || o->paired != KSPEC_PAIRED_ROWS) return KSPEC_OK;
-    if (o->row_groups || o->block || o->row_trials || o->other_row_trials) return KSPEC_OK;
-    if (o->sampled == KSPEC_SAMPLED_COLS || o->population_rows || o->population_cols) return KSPEC_OK;
-    if (P < needed || phi->cols < 3 || psi->cols < 3) return KSPEC_OK;
+    if (!defined(o, phi, psi)) return KSPEC_OK;
     char text[2][120], both[250];
     for (int k = 0; k < 2; k++) name_halves(plain[k], halves, text[k], sizeof text[k]);
     snprintf(both, sizeof both, "%s; %s", text[0], text[1]);
@@ -88,9 +104,10 @@ kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi
                                       .threads = o->threads,
                                       .device = KSPEC_DEVICE_CPU, /* a second at most */
                                       .most = most};
-    kspec_status st = ks_unbiased(both, 2, of, 2, &opts, made, err);
+    const int skipped = too_large(phi, psi, most);
+    kspec_status st = skipped ? KSPEC_OK : ks_unbiased(both, 2, of, 2, &opts, made, err);
     /* if the plan is too large, or eighth powers overflow a double, the rest of the comparison stands */
-    const int large = st == KSPEC_E_ARG || (made[0] && isnan(made[0]->value));
+    const int large = skipped || st == KSPEC_E_ARG || (made[0] && isnan(made[0]->value));
     if (st == KSPEC_E_ARG || st == KSPEC_E_NUMERIC) {
         ks_clear(err);
         st = KSPEC_OK;

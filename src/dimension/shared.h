@@ -10,3 +10,10 @@
 kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi, size_t ntrials,
                             const kspec_matrix *psi, size_t other_ntrials, double most,
                             kspec_compare_result *r, kspec_error *err);
+
+/*
+ * Is the shared dimension defined, and might its plan take at most `most` multiply-adds? Otherwise
+ * ks_shared_make() does not read the entries.
+ */
+int ks_shared_small(const kspec_compare_opts *o, const kspec_matrix *phi, const kspec_matrix *psi,
+                    double most);

@@ -153,6 +153,7 @@ kspec_status ks_cross_careful(const ks_run *run, const ks_measured *first, const
                  b = ks_trials_splits(u, splits), repeats = a > b ? a : b;
     *made = suits(first) && suits(second) && ks_twice_work(P, Q, R, 0) * (double)repeats <= MOST_WORK;
     if (!*made) return KSPEC_OK;
+    if (t->on_device) return KS_RETRY_ON_HOST;
     memset(cross, 0, (1 + P + Q + R) * sizeof *cross);
     *lost = (ks_lost){0};
     kspec_status st = KSPEC_OK;
