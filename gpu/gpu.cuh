@@ -26,6 +26,8 @@ struct lock {
 
 struct ks_gpu {
     int device, processors;
+    // bytes of shared memory that a block may have
+    size_t shared;
     cudaStream_t stream;
     cublasHandle_t blas;
     // for tests: the number of allocations before one fails; -1: none does
@@ -73,6 +75,9 @@ unsigned long long gpu_context(void);
 // second function frees it, whether or not the context still exists
 ks_plugin_status gpu_share(ks_gpu *gpu, size_t bytes, void **out);
 void gpu_unshare(void *p, bool alive);
+
+// The fewest bytes that every kernel finds enough, in one of its sizes: compute capability 8.6
+enum { GPU_LEAST_SHARED = 99 * 1024 };
 
 // Allocates at least `count` doubles in gpu->staging; its old contents are lost.
 ks_plugin_status gpu_stage(ks_gpu *gpu, size_t count);

@@ -8,8 +8,9 @@
 
 using path::shape;
 
-static shape shape_of(const ks_path_job *job) {
-    return job->B == job->A ? path::shape_one(job->nmax) : path::shape_two(job->nmax);
+static shape shape_of(const ks_gpu *gpu, const ks_path_job *job) {
+    return job->B == job->A ? path::shape_one(job->nmax, gpu->shared)
+                            : path::shape_two(job->nmax, gpu->shared);
 }
 
 // Slabs in a panel: all rows through all lanes, and the prefetched ones
@@ -37,7 +38,7 @@ static size_t room_for_R(const shape &k, int blocks, size_t P) {
 size_t gpu_path_memory(ks_gpu *gpu, const ks_path_job *job) {
     const size_t trials = job->B == job->A ? 1 : 2;
     if (job->rows) return path_loo_memory(gpu, job);
-    const shape k = shape_of(job);
+    const shape k = shape_of(gpu, job);
     const slabs s = slabs_of(job->P, job->Q, k.C, k.narrow, steps_of(k, job->P));
     return trials * s.count() * sizeof(double) + room_for_R(k, blocks_of(gpu, k, job->P), job->P) +
            job->P * k.N * sizeof(double);
@@ -79,7 +80,7 @@ ks_plugin_status path_begin(ks_gpu *gpu, const ks_path_job *job, slabs s, double
 
 ks_plugin_status gpu_path(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress) {
     if (job->rows) return path_loo(gpu, job, progress);
-    const shape k = shape_of(job);
+    const shape k = shape_of(gpu, job);
     const slabs s = slabs_of(job->P, job->Q, k.C, k.narrow, steps_of(k, job->P));
     const part_list list = parts_of(job->part);
     const int starts = path::starts_of(list, (int)job->P), blocks = blocks_of(gpu, k, (size_t)starts);

@@ -248,22 +248,30 @@ template <int N, int C, int NARROW, bool TWO, class H> cudaError_t prepare(size_
     const cudaError_t e = cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     return e ? e : cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, k, 32 * H::WARPS, shared);
 }
-template <int N, int C, int NARROW, bool TWO, class H = how<8, 8, 3>> shape make_shape() {
+// The shared memory of a block, in bytes
+template <int N, int C, bool TWO, class H> constexpr size_t shared_of() {
     const size_t in = (H::BATCH + 1) * (size_t)record<N>(), out = H::BATCH * (size_t)record<N>(),
                  slab = (size_t)(1 + TWO) * H::BATCH * 32 * C;
+    return sizeof(double) * (H::STAGES * slab + H::WARPS * (H::STAGES * in + out));
+}
+template <int N, int C, int NARROW, bool TWO, class H = how<8, 8, 3>> shape make_shape() {
     return {N,
             C,
             NARROW,
             H::WARPS,
             H::BATCH,
             (size_t)record<N>(),
-            sizeof(double) * (H::STAGES * slab + H::WARPS * (H::STAGES * in + out)),
+            shared_of<N, C, TWO, H>(),
             launch<N, C, NARROW, TWO, H>,
             prepare<N, C, NARROW, TWO, H>};
 }
 
-// The shape for orders up to nmax. path_one.cu and path_two.cu define it, because they take long to compile
-shape shape_one(int nmax);
-shape shape_two(int nmax);
+// The shared memory of a block beyond shared_of(), at most: `got` and `totals`
+enum { STATIC = 2048 };
+
+// The shape for orders up to nmax, for blocks with this much shared memory. path_one.cu and path_two.cu
+// define it, because they take long to compile
+shape shape_one(int nmax, size_t shared);
+shape shape_two(int nmax, size_t shared);
 
 } // namespace path

@@ -48,20 +48,19 @@ __device__ __forceinline__ void commit() { asm volatile("cp.async.commit_group;"
 template <int K> __device__ __forceinline__ void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(K)); }
 
 // The data that a warp prefetches for BATCH steps: slabs of A (and B), and R, T, W of the rows that come in
-enum { BATCH = 8 };
-template <int N, int C, bool TWO> struct stage {
+template <int N, int C, bool TWO, int BATCH> struct stage {
     static constexpr int STAGES = TWO || C > 2 ? 2 : 3, SLAB = 32 * C, ROWS = 3 * row_record<N>();
     double x[BATCH][SLAB], y[TWO ? BATCH : 1][TWO ? SLAB : 2], in[BATCH][ROWS];
 };
 
-template <int N, int C, bool TWO> struct walker {
+template <int N, int C, bool TWO, int BATCH> struct walker {
     static constexpr int K = N - 1, PER = 32 * C, RR = row_record<N>(), CR = col_record<N>();
-    static constexpr int STAGES = stage<N, C, TWO>::STAGES;
+    static constexpr int STAGES = stage<N, C, TWO, BATCH>::STAGES;
     const double *px, *py;
     slabs s;
     buffers b;
     int h, lane;
-    stage<N, C, TWO> *stages;
+    stage<N, C, TWO, BATCH> *stages;
 
     __device__ double *column(double *base, int p, int c) const {
         return base + ((size_t)p * PER + lane * C + c) * CR;
@@ -72,7 +71,7 @@ template <int N, int C, bool TWO> struct walker {
                                           const double *gy, const double *R, const double *T,
                                           const double *W) const {
         if (i < batches) {
-            stage<N, C, TWO> &to = stages[i % STAGES];
+            stage<N, C, TWO, BATCH> &to = stages[i % STAGES];
             const int steps = (int)s.steps;
 #pragma unroll 1
             for (int t = 0; t < BATCH; t++) {
@@ -93,7 +92,7 @@ template <int N, int C, bool TWO> struct walker {
         commit();
     }
 
-    __device__ __forceinline__ void entries(const stage<N, C, TWO> &from, int t, bool on, double (&x)[C],
+    __device__ __forceinline__ void entries(const stage<N, C, TWO, BATCH> &from, int t, bool on, double (&x)[C],
                                             double (&y)[C]) const {
 #pragma unroll
         for (int j = 0; j < C / 2; j++) {
@@ -135,7 +134,7 @@ template <int N, int C, bool TWO> struct walker {
             wait<STAGES - 2>();
             __syncwarp();
             fetch(i + STAGES - 1, batches, top, -1, 31, gx, gy, NULL, T_in, NULL);
-            const stage<N, C, TWO> &from = stages[i % STAGES];
+            const stage<N, C, TWO, BATCH> &from = stages[i % STAGES];
 #pragma unroll 1
             for (int t = 0; t < BATCH; t++) {
                 const int step = top - i * BATCH - t, row = step - lane;
@@ -226,7 +225,7 @@ template <int N, int C, bool TWO> struct walker {
             wait<STAGES - 2>();
             __syncwarp();
             fetch(i + STAGES - 1, batches, first, 1, 0, gx, gy, R_in, T_mine, b.W);
-            const stage<N, C, TWO> &from = stages[i % STAGES];
+            const stage<N, C, TWO, BATCH> &from = stages[i % STAGES];
 #pragma unroll 1
             for (int t = 0; t < BATCH; t++) {
                 const int row = first + i * BATCH + t - lane;
@@ -277,7 +276,7 @@ __device__ __forceinline__ int start_row(int k, int slot, int slots) {
     return k * slots + (k & 1 ? slots - 1 - slot : slot);
 }
 
-template <int N, int C, bool TWO>
+template <int N, int C, bool TWO, int BATCH>
 __global__ void __launch_bounds__(32 * WARPS, 1)
     walk(const double *px, const double *py, slabs s, int part, int parts, buffers b, volatile int *control,
          double *sums) {
@@ -289,14 +288,14 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
     b.C += (size_t)slot * b.row_stretches * b.columns * col_record<N>();
     b.V += (size_t)slot * b.columns * col_record<N>();
     extern __shared__ __align__(16) unsigned char room[];
-    typedef stage<N, C, TWO> batch;
+    typedef stage<N, C, TWO, BATCH> batch;
     batch *stages = (batch *)room + threadIdx.x / 32 * batch::STAGES;
     const int every = 1 + 65536 / s.P; // panels
     for (int k = 0; k * slots * parts < s.P; k++) {
         const int h = part + parts * start_row(k, slot, slots);
         if (h >= s.P) continue;
         if (slot == 0 && lane == 0) control[1] = k;
-        const walker<N, C, TWO> w = {px, py, s, b, h, lane, stages};
+        const walker<N, C, TWO, BATCH> w = {px, py, s, b, h, lane, stages};
         double sum[N];
 #pragma unroll
         for (int i = 0; i < N; i++) sum[i] = 0;
@@ -332,33 +331,41 @@ struct shape {
     cudaError_t (*launch)(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s,
                           int part, int parts, buffers b, volatile int *control, double *sums);
 };
-template <int N, int C, bool TWO>
+template <int N, int C, bool TWO, int BATCH> constexpr size_t shared_of() {
+    return WARPS * stage<N, C, TWO, BATCH>::STAGES * sizeof(stage<N, C, TWO, BATCH>);
+}
+template <int N, int C, bool TWO, int BATCH>
 cudaError_t launch(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s, int part,
                    int parts, buffers b, volatile int *control, double *sums) {
-    const size_t shared = WARPS * stage<N, C, TWO>::STAGES * sizeof(stage<N, C, TWO>);
+    const size_t shared = shared_of<N, C, TWO, BATCH>();
     cudaError_t e =
-        cudaFuncSetAttribute(walk<N, C, TWO>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+        cudaFuncSetAttribute(walk<N, C, TWO, BATCH>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     if (e != cudaSuccess) return e;
-    walk<N, C, TWO><<<blocks, 32 * WARPS, shared, stream>>>(px, py, s, part, parts, b, control, sums);
+    walk<N, C, TWO, BATCH><<<blocks, 32 * WARPS, shared, stream>>>(px, py, s, part, parts, b, control, sums);
     return cudaGetLastError();
 }
-template <int N, int C, bool TWO> shape make() {
-    return {N, C, row_record<N>(), col_record<N>(), launch<N, C, TWO>};
+// USUAL rows ahead, or SMALL for GPUs with less shared memory
+enum { USUAL = 8, SMALL = 4 };
+template <int N, int C, bool TWO> shape make(size_t shared) {
+    static_assert(shared_of<N, C, TWO, SMALL>() <= GPU_LEAST_SHARED);
+    return {N, C, row_record<N>(), col_record<N>(),
+            shared_of<N, C, TWO, USUAL>() > shared ? launch<N, C, TWO, SMALL> : launch<N, C, TWO, USUAL>};
 }
-template <bool TWO> shape shape_for(int nmax) {
+template <bool TWO> shape shape_for(int nmax, size_t shared) {
     switch (nmax) {
     case 1:
-    case 2: return make < 2, TWO ? 2 : 4, TWO > ();
-    case 3: return make < 3, TWO ? 2 : 4, TWO > ();
-    case 4: return make < 4, TWO ? 2 : 4, TWO > ();
-    case 5: return make<5, 2, TWO>();
-    case 6: return make<6, 2, TWO>();
-    case 7: return make<7, 2, TWO>();
+    case 2: return make<2, (TWO ? 2 : 4), TWO>(shared);
+    case 3: return make<3, (TWO ? 2 : 4), TWO>(shared);
+    case 4: return make<4, (TWO ? 2 : 4), TWO>(shared);
+    case 5: return make<5, 2, TWO>(shared);
+    case 6: return make<6, 2, TWO>(shared);
+    case 7: return make<7, 2, TWO>(shared);
     }
-    return make<8, 2, TWO>();
+    return make<8, 2, TWO>(shared);
 }
-shape shape_of(const ks_path_job *job) {
-    return job->B == job->A ? shape_for<false>(job->nmax) : shape_for<true>(job->nmax);
+shape shape_of(const ks_gpu *gpu, const ks_path_job *job) {
+    return job->B == job->A ? shape_for<false>(job->nmax, gpu->shared)
+                            : shape_for<true>(job->nmax, gpu->shared);
 }
 
 struct layout {
@@ -393,7 +400,7 @@ layout layout_of(const ks_gpu *gpu, const ks_path_job *job, const shape &k) {
 
 size_t path_loo_memory(ks_gpu *gpu, const ks_path_job *job) {
     ks_path_job j = *job;
-    const shape k = shape_of(job);
+    const shape k = shape_of(gpu, job);
     // stretches are chosen later: at high orders there are about three
     if (!j.row_stretch) j.row_stretch = job->P / 3 + 1, j.col_stretch = job->Q / 3 + 1;
     const layout l = layout_of(gpu, &j, k);
@@ -466,7 +473,7 @@ ks_plugin_status run_part(const call &c, size_t part, double from, double to,
 } // namespace
 
 ks_plugin_status path_loo(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress) {
-    call c = {gpu, job, shape_of(job)};
+    call c = {gpu, job, shape_of(gpu, job)};
     c.l = layout_of(gpu, job, c.k);
     const size_t d = sizeof(double), per_row = c.l.b.rows * c.k.row, per_col = c.l.b.columns * c.k.col;
     const size_t sizes[HELD] = {c.l.R * d, c.l.R * d,          c.l.T * d,   c.l.C * d,

@@ -5,7 +5,11 @@
 typedef path::how<4, 10, 2> halves;
 typedef path::how<8, 10, 2> whole;
 
-path::shape path::shape_one(int nmax) {
+// all of them fit the smallest blocks
+static_assert(path::shared_of<6, 16, false, whole>() + path::STATIC <= GPU_LEAST_SHARED);
+
+path::shape path::shape_one(int nmax, size_t shared) {
+    (void)shared;
     switch (nmax) {
     case 1:
     case 2: return make_shape<2, 16, 8, false, whole>();

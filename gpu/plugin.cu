@@ -82,7 +82,6 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
     gpu->device = device;
     gpu->until_failure = -1;
     int major = 0, shared = 0;
-    enum { SHARED = 163 * 1024 }; // shared memory of a block for the kernels: an A100's
     cudaMemPool_t pool;
     uint64_t keep = UINT64_MAX; // keep released memory for the next allocation
     void *control = NULL;
@@ -96,11 +95,14 @@ static ks_plugin_status open_device(int device, ks_gpu **out, char *why, size_t 
     }
     if (!st)
         st = gpu_check(gpu, cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    if (!st && shared < SHARED) {
+    if (!st && shared < GPU_LEAST_SHARED) {
         snprintf(gpu->message, sizeof gpu->message, "%d kB of shared memory a block are fewer than %d",
-                 shared / 1024, SHARED / 1024);
+                 shared / 1024, GPU_LEAST_SHARED / 1024);
         st = KS_PLUGIN_BROKEN;
     }
+    gpu->shared = (size_t)shared;
+    // for tests: the kernels of GPUs with less shared memory
+    if (getenv("KSPEC_GPU_SHARED")) gpu->shared = GPU_LEAST_SHARED;
     if (!st)
         st = gpu_check(gpu, cudaDeviceGetAttribute(&gpu->processors, cudaDevAttrMultiProcessorCount, device));
     if (!st) st = gpu_check(gpu, cudaStreamCreateWithFlags(&gpu->stream, cudaStreamNonBlocking));
@@ -263,6 +265,36 @@ static ks_plugin_status product(ks_gpu *gpu, const ks_matmul *p) {
     return p->symmetric && p->n > 1024 ? multiply_symmetric(gpu, p) : multiply(gpu, p);
 }
 
+// The rate is the same for every opening of a device.
+static double rate(ks_gpu *gpu) {
+    enum { N = 2048, DEVICES = 64 };
+    static double known[DEVICES]; // two threads that measure at once write much the same
+    const bool keep = gpu->device < DEVICES;
+    if (keep && known[gpu->device] > 0) return known[gpu->device];
+    void *room = NULL;
+    cudaEvent_t from = NULL, to = NULL;
+    float ms = 0;
+    const size_t bytes = (size_t)N * N * sizeof(double);
+    ks_plugin_status st = gpu_alloc(gpu, 2 * bytes, &room);
+    if (!st) st = gpu_check(gpu, cudaMemsetAsync(room, 0, 2 * bytes, gpu->stream));
+    if (!st) st = gpu_check(gpu, cudaEventCreate(&from));
+    if (!st) st = gpu_check(gpu, cudaEventCreate(&to));
+    double *A = (double *)room, *C = A + (size_t)N * N;
+    const ks_matmul p = {0, 0, N, N, N, 1, A, N, A, N, 0, C, N, 0};
+    if (!st) st = multiply(gpu, &p); // which loads cuBLAS
+    if (!st) st = gpu_check(gpu, cudaEventRecord(from, gpu->stream));
+    if (!st) st = multiply(gpu, &p);
+    if (!st) st = gpu_check(gpu, cudaEventRecord(to, gpu->stream));
+    if (!st) st = gpu_wait(gpu);
+    if (!st) st = gpu_check(gpu, cudaEventElapsedTime(&ms, from, to));
+    if (from) cudaEventDestroy(from);
+    if (to) cudaEventDestroy(to);
+    gpu_release(gpu, room);
+    const double found = st || !(ms > 0) ? 0 : (double)N * N * N / (1e-3 * (double)ms);
+    if (keep) known[gpu->device] = found;
+    return found;
+}
+
 // ---- the table ----
 
 static const ks_plugin table = {KS_PLUGIN_VERSION,
@@ -272,6 +304,7 @@ static const ks_plugin table = {KS_PLUGIN_VERSION,
                                 close_device,
                                 message,
                                 owner,
+                                rate,
                                 available,
                                 PATH_ORDERS,
                                 PATH_LOO_ORDERS,

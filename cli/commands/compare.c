@@ -237,6 +237,10 @@ static int check(const compare_args *a, const cli_recordings *of) {
                          "the same rows: --paired %s is for two",
                          cli_choice_name(pairings, a->paired));
     const cli_recording *x = &of->at[0];
+    for (size_t k = 1; k < of->count; k++)
+        if (of->at[k].data->memory != x->data->memory)
+            return cli_error(EXIT_USAGE, "%s and %s: matrices are on a GPU or on the host, all of them",
+                             x->name, of->at[k].name);
     for (size_t k = 0; k < of->count; k++) { /* each matrix would omit its own rows, so rows would not pair */
         const kspec_dataset *d = of->at[k].data;
         size_t rows = a->paired == KSPEC_PAIRED_ROWS ? d->omitted_rows : 0,
@@ -285,7 +289,8 @@ static int compare(const compare_args *a, const cli_recording *x, const cli_reco
                                .other_row_trials = y->data->row_trials,
                                .name = x->name,
                                .other_name = y->name,
-                               .nmax = a->nmax};
+                               .nmax = a->nmax,
+                               .data_memory = x->data->memory};
     kspec_matrix *phi = cli_trials(x->data), *psi = cli_trials(y->data);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi && psi ? cli_team(c, &opts.team, &err) : KSPEC_E_NOMEM;
@@ -358,9 +363,11 @@ static int run_chunks(const compare_args *a) {
 static int run(void *args) {
     compare_args *a = args;
     if (cli_hosted && cli_hosted->accumulator) return show_rows(a, cli_hosted->accumulator);
-    const cli_common *c = &a->common;
+    cli_common *c = &a->common;
     cli_recordings of;
     kspec_compare_result **r = NULL;
+    c->on_device = a->device != KSPEC_DEVICE_CPU && a->nmax <= 2 && !a->standardize && !a->groups.block &&
+                   !a->groups.rows;
     if (a->nmax > 4) return cli_error(EXIT_USAGE, "-n: %d exceeds 4", a->nmax);
     if (a->chunks.rows) return run_chunks(a);
     int status = cli_recordings_make(c, &a->labels, 1, &of);

@@ -9,7 +9,7 @@ import operator
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Union
 
 import numpy as np
@@ -275,6 +275,14 @@ def _take_inputs(line: _Line, name: str, inputs: Sequence[Any], options: Mapping
     return line.matrix(name, value, ragged)
 
 
+def _parts(value: Any) -> Iterable[Any]:
+    """The arrays of an argument: those of a dict or a list, or the argument itself"""
+    if isinstance(value, Mapping) and not hasattr(value, "iloc"):
+        return [x for v in value.values() for x in _parts(v)]
+    several = isinstance(value, (list, tuple)) and all(hasattr(v, "ndim") for v in value)
+    return value if several else [value]
+
+
 def _letters(count: int) -> list[str]:
     return [chr(ord("a") + k) if k < 26 else f"m{k}" for k in range(count)]
 
@@ -299,6 +307,8 @@ def run(
     line = _Line(words)
     line.axes = options.get("axes")
     line.on_device = "device" in rules and options.get("device") != "cpu"
+    if name == "matrices" and inputs is not None:  # which are compared where all of them are
+        line.on_device &= all(_gpu.is_there(x) for v in inputs for x in _parts(v))
     try:
         if inputs is not None and not (len(inputs) == 1 and inputs[0] is None):
             line.words += _take_inputs(line, name, inputs, options)

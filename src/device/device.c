@@ -13,10 +13,11 @@
 #include <string.h>
 
 /*
- * Loading CUDA, its BLAS and the data takes about a second. A core does some 2e10 multiply-adds a second
- * (fewer in path, more in products). So a GPU pays off if the CPU needs longer than SECONDS.
+ * Loading CUDA, its BLAS and the data takes about START. A core does some 2e10 multiply-adds a second (fewer
+ * in path, more in products). So a GPU pays off only if the CPU needs longer than SECONDS, and if the GPU is
+ * then faster: many GPUs do few operations in double precision.
  */
-static const double RATE = 2e10, SECONDS = 3;
+static const double RATE = 2e10, SECONDS = 3, START = 1;
 
 /* ---- words ---- */
 
@@ -142,9 +143,17 @@ kspec_status ks_placement_decide(ks_placement *p, double work, const char *refus
     } else if (refused) {
         return ks_placement_refuse(p, refused, err);
     } else if (open_device(p, 0, &found)) {
-        if (p->ranked) ks_placement_close(p);
-        snprintf(p->why, sizeof p->why,
-                 p->ranked ? "several processes use a GPU where it is asked for" : "faster for this size");
+        const double rate = p->ranked ? 0 : p->device->plugin->rate(p->device->gpu),
+                     seconds = work / (RATE * kspec_default_threads());
+        const int slow = !(work / rate + START < seconds);
+        if (slow) ks_placement_close(p);
+        if (p->ranked)
+            snprintf(p->why, sizeof p->why, "several processes use a GPU where it is asked for");
+        else if (slow)
+            snprintf(p->why, sizeof p->why, "the GPU does %.2g TFLOP/s in double precision: no gain",
+                     2e-12 * rate);
+        else
+            snprintf(p->why, sizeof p->why, "faster for this size");
     } else {
         p->unusable = found;
     }

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-enum { KS_PLUGIN_VERSION = 6 };
+enum { KS_PLUGIN_VERSION = 7 };
 #define KS_PLUGIN_ENTRY "ks_plugin_table"
 
 /* ---- elementwise expressions ---- */
@@ -170,6 +170,8 @@ typedef struct {
     /* The device whose memory contains p, after finishing the work queued there; -1: not device memory */
     int (*owner)(const void *p);
 
+    /* Multiply-adds a second in a product of 2048 x 2048 matrices, measured once per device; 0: it failed */
+    double (*rate)(ks_gpu *gpu);
     /* Free bytes; the highest orders of path, without and with sums through rows and columns */
     size_t (*available)(ks_gpu *gpu);
     int path_orders, path_loo_orders;

@@ -4,7 +4,7 @@
  * follows a pointer to a matrix crashes here as it would with a GPU.
  *
  * PLAIN_PLUGIN=broken in the environment: a device that is there but cannot be opened; none: no device;
- * small, second-is-small: one that runs out of memory.
+ * small, second-is-small: one that runs out of memory; slow: one that multiplies slowly.
  */
 #include "device/plugin.h"
 
@@ -70,6 +70,11 @@ static void close_device(ks_gpu *gpu) {
 
 static const char *message(const ks_gpu *gpu) { return gpu->message; }
 static int owner(const void *p) { return (uintptr_t)p >= FAR ? (int)(((uintptr_t)p - FAR) / NEXT) : -1; }
+static double rate(ks_gpu *gpu) {
+    const char *set = getenv("PLAIN_PLUGIN");
+    (void)gpu;
+    return set && strcmp(set, "slow") == 0 ? 2e10 : 2e13;
+}
 static size_t available(ks_gpu *gpu) { return MEMORY - gpu->used; }
 static void fail_after(ks_gpu *gpu, long after) { gpu->until_failure = after; }
 
@@ -428,6 +433,7 @@ const ks_plugin *ks_plugin_table(void) {
                                     .close = close_device,
                                     .message = message,
                                     .owner = owner,
+                                    .rate = rate,
                                     .available = available,
                                     .path_orders = 16,
                                     .path_loo_orders = 8,
