@@ -94,7 +94,20 @@ def compare(P, Q):
     x, y = layer(P, Q), layer(P, Q, seed=2)
     y[:, : Q // 2] += x[:, : Q // 2]
     t, _ = seconds(lambda: kspec.compare(x, y, sampled="rows"), 3)
-    note(f"compare {P} x {Q} twice, float32, warm", t, "s")
+    note(f"compare {P} x {Q} twice, float32, sampled rows, warm", t, "s")
+    t, _ = seconds(lambda: kspec.compare(x, y), 3)
+    note(f"compare {P} x {Q} twice, float32, sampled both, warm", t, "s")
+    there = kspec.compare(x, y, sampled="rows")
+    print("  ", there.alignment, there.alignment_ci_low, there.alignment_ci_high, there.to_dict()["device"])
+    a, b = x[:2000, :700], y[:2000, :900]
+    there, here = kspec.compare(a, b), kspec.compare(a.cpu().numpy(), b.cpu().numpy(), device="cpu")
+    note("    largest difference to the CPU, 2000 rows", max(abs(getattr(there, k) / getattr(here, k) - 1) for k in (
+        "alignment", "alignment_ci_low", "alignment_ci_high", "dimension", "other_dimension")))
+    same = kspec.compare(x, x @ torch.linalg.qr(torch.randn(Q, Q, device="cuda", dtype=torch.float64))[0].float(),
+                         sampled="rows")
+    note("    alignment with a rotated copy (float32), less 1", same.alignment - 1)
+    t, _ = seconds(lambda: x.double().T @ y.double())
+    note("    X^T Y in PyTorch, with the conversion", t, "s")
 
 
 def batch(count, P, Q):

@@ -204,7 +204,7 @@ static kspec_status attempt_there(job *j, ks_placement *placement, kspec_error *
     for (int k = 0; k < 2; k++)
         if (j->m[k].trials.on_device) ks_trials_device_end(&j->run, &j->m[k].trials);
     if (st)
-        kspec_compare_free(r);
+        kspec_free(r);
     else
         j->result = r;
     return st;

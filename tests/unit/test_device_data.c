@@ -212,7 +212,7 @@ static void comparison(layout l, layout m, double scale, kspec_compare_opts o, i
         CHECK(isnan(a->shared_dimension) == isnan(b->shared_dimension));
         if (isfinite(a->shared_dimension)) CHECK_CLOSE(b->shared_dimension, a->shared_dimension, 1e-9);
     }
-    kspec_compare_free(a), kspec_compare_free(b);
+    kspec_free(a), kspec_free(b);
     release((double *)there[0].data - l.first), release((double *)there[1].data - m.first);
     free(x), free(y), free(z);
 }
@@ -263,7 +263,7 @@ TEST(comparisons_that_are_wrong) {
         setenv("PLAIN_PLUGIN", "small", 1);
         CHECK_MSG(kspec_compare(&there, 1, &there, 1, &o, &r, &err) == KSPEC_OK, "%s", err.msg);
         if (r) CHECK(strcmp(r->device.name, "cpu") == 0 && r->device.unusable);
-        kspec_compare_free(r);
+        kspec_free(r);
         setenv("PLAIN_PLUGIN", "fine", 1);
     }
     failing_alloc_install();
@@ -275,7 +275,7 @@ TEST(comparisons_that_are_wrong) {
         if (st) CHECK_MSG(st == KSPEC_E_NOMEM && failing_alloc_live() == 0, "%ld: %d %s", k, st, err.msg);
     }
     CHECK(st == KSPEC_OK);
-    if (!st) kspec_compare_free(r);
+    if (!st) kspec_free(r);
     failing_alloc_uninstall();
     release((double *)there.data);
     free(x);
