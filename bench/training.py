@@ -57,7 +57,8 @@ def transformer(size):
 class Training:
     def __init__(self, name, size, steps):
         torch.manual_seed(1)
-        self.model, self.names, widths, data, self.rows = {"resnet": resnet, "transformer": transformer}[name](size)
+        make = {"resnet": resnet, "transformer": transformer}[name]
+        self.model, self.names, widths, data, self.rows = make(size)
         self.model.to(DEVICE)
         self.data = [data.to(DEVICE) + 0.1 * torch.randn_like(data).to(DEVICE) for _ in range(4)]
         out = self.model(self.data[0])
@@ -156,7 +157,7 @@ def main():
     parser.add_argument("--size", type=int, default=64, help="64, or less for a smaller network")
     parser.add_argument("--json")
     args = parser.parse_args()
-    print(torch.cuda.get_device_name() if DEVICE == "cuda" else "CPU", "PyTorch", torch.__version__, flush=True)
+    print(torch.cuda.get_device_name() if DEVICE == "cuda" else "CPU", "PyTorch", torch.__version__)
     found = {name: measure(name, args) for name in ([args.what] if args.what else ["transformer", "resnet"])}
     if args.json:
         with open(args.json, "w") as f:

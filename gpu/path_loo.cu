@@ -92,8 +92,8 @@ template <int N, int C, bool TWO, int BATCH> struct walker {
         commit();
     }
 
-    __device__ __forceinline__ void entries(const stage<N, C, TWO, BATCH> &from, int t, bool on, double (&x)[C],
-                                            double (&y)[C]) const {
+    __device__ __forceinline__ void entries(const stage<N, C, TWO, BATCH> &from, int t, bool on,
+                                            double (&x)[C], double (&y)[C]) const {
 #pragma unroll
         for (int j = 0; j < C / 2; j++) {
             const double2 v = *((const double2 *)from.x[t] + j * 32 + lane);
@@ -338,8 +338,8 @@ template <int N, int C, bool TWO, int BATCH>
 cudaError_t launch(int blocks, cudaStream_t stream, const double *px, const double *py, slabs s, int part,
                    int parts, buffers b, volatile int *control, double *sums) {
     const size_t shared = shared_of<N, C, TWO, BATCH>();
-    cudaError_t e =
-        cudaFuncSetAttribute(walk<N, C, TWO, BATCH>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    cudaError_t e = cudaFuncSetAttribute(walk<N, C, TWO, BATCH>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         (int)shared);
     if (e != cudaSuccess) return e;
     walk<N, C, TWO, BATCH><<<blocks, 32 * WARPS, shared, stream>>>(px, py, s, part, parts, b, control, sums);
     return cudaGetLastError();

@@ -88,7 +88,8 @@ kspec_wheel() { # arch
 cuda_wheel() {
     cuda=$(dirname "$(dirname "$(realpath "$nvcc")")")
     place=$folder/cuda
-    cmake -S "$root" -B "$place/build" -DCMAKE_BUILD_TYPE=Release -DKSPEC_MPI=OFF >/dev/null
+    cmake -S "$root" -B "$place/build" -DCMAKE_BUILD_TYPE=Release -DKSPEC_MPI=OFF \
+        "-DKSPEC_CUDA_ARCHITECTURES=80;86;89;90" >/dev/null
     cmake --build "$place/build" -j "$jobs" --target kspec_cuda >/dev/null
     # (libstdc++ by its file: any system has it, and zig would compile one of its own)
     "$folder/$here/bin/cc" -shared -o "$place/libkspec_cuda.so" "$place"/build/cuda/*.o -L"$cuda/lib64" \

@@ -67,8 +67,9 @@ kspec_device ks_device_of_rank(kspec_device want, const kspec_team *team);
 
 /*
  * Under AUTO without an open GPU: opens one if `work` multiply-adds take so much longer on all CPUs that
- * starting the GPU pays off, by its measured rate. A call's number of threads does not affect this decision, because a GPU's last
- * bits differ from the CPU's. `refused`: the part of this call that a GPU cannot do, or NULL.
+ * starting the GPU pays off, by its measured rate. A call's number of threads does not affect this decision,
+ * because a GPU's last bits differ from the CPU's. `refused`: the part of this call that a GPU cannot do, or
+ * NULL.
  */
 kspec_status ks_placement_decide(ks_placement *p, double work, const char *refused, kspec_error *err);
 

@@ -443,6 +443,14 @@ TEST(places) {
     CHECK_MSG(strcmp(used.name, "cpu") == 0 && used.unusable && strstr(used.why, "MB are free"), "%s",
               used.why);
     CHECK(!ks_placement_decide(&p, 1e15, NULL, &err) && !p.device); /* not again */
+    setenv("PLAIN_PLUGIN", "slow",
+           1); /* as fast as one core: no gain, but not unusable, and not if asked for */
+    CHECK(!ks_placement_open(&p, KSPEC_DEVICE_AUTO, &err) && !ks_placement_decide(&p, 1e15, NULL, &err));
+    CHECK_MSG(!p.device && !p.unusable, "%s", p.why);
+    CHECK_MSG(strcmp(p.why, "the GPU does 0.04 TFLOP/s in double precision: no gain") == 0, "%s", p.why);
+    CHECK(!ks_placement_open(&p, KSPEC_DEVICE_GPU, &err) && !ks_placement_decide(&p, 1e15, NULL, &err));
+    CHECK(p.device != NULL);
+    ks_placement_close(&p);
     setenv("PLAIN_PLUGIN", "broken", 1);
     CHECK(!ks_placement_open(&p, KSPEC_DEVICE_AUTO, &err) && !ks_placement_decide(&p, 1e15, NULL, &err));
     CHECK(!p.device && p.unusable && strstr(p.why, "in use by another process"));
@@ -486,6 +494,9 @@ static void before(void) {
 static void all(void) {
     RUN(operations);
     RUN(paths);
+    setenv("KSPEC_GPU_SHARED", "99", 1); /* the kernels of GPUs with less shared memory */
+    RUN(paths);
+    unsetenv("KSPEC_GPU_SHARED");
     if (tiny) return;
     RUN(exacts);
     RUN(others);
