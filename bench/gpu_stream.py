@@ -101,11 +101,12 @@ def compare(P, Q):
     print("  ", there.alignment, there.alignment_ci_low, there.alignment_ci_high, there.to_dict()["device"])
     a, b = x[:2000, :700], y[:2000, :900]
     there, here = kspec.compare(a, b), kspec.compare(a.cpu().numpy(), b.cpu().numpy(), device="cpu")
-    note("    largest difference to the CPU, 2000 rows", max(abs(getattr(there, k) / getattr(here, k) - 1) for k in (
-        "alignment", "alignment_ci_low", "alignment_ci_high", "dimension", "other_dimension")))
-    same = kspec.compare(x, x @ torch.linalg.qr(torch.randn(Q, Q, device="cuda", dtype=torch.float64))[0].float(),
-                         sampled="rows")
-    note("    alignment with a rotated copy (float32), less 1", same.alignment - 1)
+    keys = ("alignment", "alignment_ci_low", "alignment_ci_high", "dimension", "other_dimension")
+    note("    largest difference to the CPU, 2000 rows",
+         max(abs(getattr(there, k) / getattr(here, k) - 1) for k in keys))
+    turn = torch.linalg.qr(torch.randn(Q, Q, device="cuda", dtype=torch.float64))[0]
+    same = kspec.compare(x.double(), x.double() @ turn, sampled="rows")
+    note("    alignment with a rotated copy, less 1", same.alignment - 1)
     t, _ = seconds(lambda: x.double().T @ y.double())
     note("    X^T Y in PyTorch, with the conversion", t, "s")
 

@@ -2,9 +2,9 @@
 
     python3 bench/training.py [transformer | resnet] [--steps N] [--epochs N] [--every N] [--json FILE]
 
-Needs PyTorch and, for figures that mean anything, a GPU. Epochs alternate: plain; with an accumulator for each
-layer that takes the activations of training steps from a forward hook; and with kspec.track(), which runs a
-probe at the end of the epoch. The printed ratios compare medians of these epochs in one run.
+Needs PyTorch and, for figures that mean anything, a GPU. Epochs alternate: plain; with an accumulator for
+each layer that takes the activations of training steps from a forward hook; and with kspec.track(), which
+runs a probe at the end of the epoch. The printed ratios compare medians of these epochs in one run.
 """
 
 import argparse
