@@ -10,7 +10,7 @@ int ks_blas_threads(void) { return openblas_get_num_threads(); }
 
 void ks_blas_set_threads(int threads) { openblas_set_num_threads(threads); }
 #else
-/* BLIS and MKL declare these in their headers; a BLAS that has neither runs one thread. */
+/* The headers of BLIS and MKL declare these functions. A BLAS that has none of them runs one thread. */
 __attribute__((weak)) long bli_thread_get_num_threads(void);
 __attribute__((weak)) void bli_thread_set_num_threads(long);
 __attribute__((weak)) int MKL_Get_Max_Threads(void);

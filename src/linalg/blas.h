@@ -1,6 +1,6 @@
 /*
  * CBLAS and LAPACKE from any library, and the few calls that differ between libraries. kspec is optimised for
- * OpenBLAS; every BLAS with these two interfaces works (cmake/blas.cmake finds one).
+ * OpenBLAS, but works with every library that has these two interfaces (cmake/blas.cmake finds one).
  */
 #pragma once
 
@@ -42,13 +42,16 @@
 #endif
 
 /*
- * OpenBLAS's description of its build, "OpenBLAS 0.3.21 DYNAMIC_ARCH … MAX_THREADS=64"; "" for another BLAS.
+ * How OpenBLAS describes its build: "OpenBLAS 0.3.21 DYNAMIC_ARCH … MAX_THREADS=64". "" for another BLAS.
  */
 const char *ks_blas_config(void);
 
-/* The processor for which OpenBLAS chose its routines, such as "SkylakeX"; "" for another BLAS. */
+/* The processor for which OpenBLAS chose its routines, such as "SkylakeX". "" for another BLAS. */
 const char *ks_blas_core_name(void);
 
-/* The threads that one call may use. OpenBLAS, BLIS and MKL can change this number; others have one. */
+/*
+ * The threads that one call may use. OpenBLAS, BLIS and MKL can change this number; other libraries use one
+ * thread.
+ */
 int ks_blas_threads(void);
 void ks_blas_set_threads(int threads);

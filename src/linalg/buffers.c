@@ -1,11 +1,11 @@
 /*
  * Makes sure that OpenBLAS has enough work buffers.
  *
- * Each thread inside a BLAS call has a buffer of 128 MB, which OpenBLAS maps when it first needs one more,
- * and never releases. If the mapping fails, blas_memory_alloc() tries again for ever. So this file first
- * checks whether a buffer can be mapped, and maps one for every thread of a computation. It admits no more
- * simultaneous calls than there are buffers: with too few buffers threads wait for each other, and with none
- * the computation fails.
+ * Each thread inside a BLAS call uses a buffer of 128 MB. OpenBLAS maps a buffer when it first needs one
+ * more, and never releases it. If the mapping fails, blas_memory_alloc() tries again for ever. So this file
+ * first checks whether a buffer can be mapped, and maps one for every thread of a computation. At most as
+ * many calls run at once as buffers exist: with too few buffers threads wait for each other, and without any
+ * buffer the computation fails.
  *
  * OpenBLAS hands out the first free buffer, under a lock: n calls at once use the first n.
  */
@@ -23,7 +23,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* OpenBLAS exports it in the builds of distributions, but no header declares it. */
+/* OpenBLAS exports this function in the builds of distributions, but no header declares it. */
 __attribute__((weak)) void *blas_memory_alloc(int);
 __attribute__((weak)) void blas_memory_free(void *);
 
@@ -32,9 +32,12 @@ enum { MOST = 1024 };
 static const size_t buffer = (size_t)128 << 20, aside = (size_t)4 << 20;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* under the lock: the number of running computations, and OpenBLAS's setting before the first of them */
+/*
+ * guarded by the lock: the number of running computations, and the number of threads that OpenBLAS used
+ * before them
+ */
 static int inside, threads_before;
-/* the mapped buffers, and the right to use one of them */
+/* the number of mapped buffers, and a semaphore that counts the free ones */
 static atomic_int mapped;
 static sem_t permits;
 
@@ -53,7 +56,7 @@ static int can_map(size_t bytes) {
 
 static void take_permit(void) {
     while (sem_wait(&permits) != 0) {
-    } /* a signal may interrupt it */
+    } /* A signal may interrupt the wait. */
 }
 
 /* Maps up to `wanted` buffers. The caller holds the lock, and no call is running. */
@@ -80,7 +83,8 @@ kspec_status ks_blas_enter(int threads, kspec_error *err) {
         threads_before = ks_blas_threads();
         if (threads_before != 1) ks_blas_set_threads(1);
     }
-    map_buffers(threads + inside); /* one for each running computation, or they would wait */
+    /* one buffer for each thread and each running computation, so that none waits */
+    map_buffers(threads + inside);
     int none = atomic_load(&mapped) == 0;
     if (!none)
         inside++;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * A team divides the square of a matrix of at least this size; a smaller one takes less time than a message.
+ * The smallest matrix whose square a team divides. A smaller square takes less time than a message.
  */
 enum { SHARED_FROM = 384 };
 
@@ -21,9 +21,9 @@ void ks_lower(size_t number, size_t *row, size_t *col) {
 }
 
 typedef struct {
-    size_t n, tile, tiles; /* tiles: number in a row */
+    size_t n, tile, tiles; /* the size of the matrix, the side of a tile, and the number of tiles in a row */
     double *A, *W;
-    /* the first row that is not positive definite, from 1; 0: none */
+    /* the number of the first row that is not positive definite, from 1; 0: all rows are */
     size_t bad;
 } job;
 
@@ -81,7 +81,8 @@ static kspec_status factor_step(void *ctx, size_t step, size_t chunk, const ks_w
     }
     ks_lower(chunk, &i, &l);
     update(j, k, first + i, first + l);
-    if (chunk == 0) factor(j, first); /* the next diagonal tile, while other threads compute the rest */
+    /* factors the next diagonal tile while other threads compute the remaining tiles */
+    if (chunk == 0) factor(j, first);
     return KSPEC_OK;
 }
 
@@ -118,7 +119,7 @@ static void begin(const job *j, size_t k) {
     substitute(j, k, k);
 }
 
-/* W_il -= L_ik W_kl, for one tile i > k >= l; the first time, l = k, it is set instead */
+/* W_il -= L_ik W_kl for one tile i > k >= l. At l = k the tile has no value yet, and becomes -L_ik W_kk. */
 static void subtract(const job *j, size_t k, size_t i, size_t l) {
     ks_gemm(0, 0, extent(j, i), extent(j, l), j->tile, -1, at(j, j->A, i, k), j->n, at(j, j->W, k, l), j->n,
             l < k, at(j, j->W, i, l), j->n);
@@ -146,7 +147,7 @@ static kspec_status invert_step(void *ctx, size_t k, size_t chunk, const ks_work
     return KSPEC_OK;
 }
 
-/* Tile (i,k), i >= k, of A^-1 = W^T W, where W has no rows above tile i in column i; and its mirror image */
+/* Computes tile (i,k), i >= k, of A^-1 = W^T W, and its mirror image. In column i, W is zero above tile i. */
 static kspec_status square(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const job *j = ctx;

@@ -13,8 +13,9 @@ size_t ks_tile(size_t n);
 void ks_lower(size_t number, size_t *row, size_t *col);
 
 /*
- * Replaces A (n x n, lower triangle read) by L with A = L L^T in its lower triangle, and overwrites the upper
- * one. *bad is 0, or k > 0 if the leading k x k block is not positive definite.
+ * Replaces A (n x n, only the lower triangle is read) by its Cholesky factor L, A = L L^T, in the lower
+ * triangle. Overwrites the upper triangle. *bad is 0, or k > 0 if the leading k x k block is not positive
+ * definite.
  */
 kspec_status ks_potrf_tiled(const ks_run *run, size_t n, double *A, size_t *bad, kspec_error *err);
 

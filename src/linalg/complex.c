@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "linalg/linalg.h"
 
-#define lapack_complex_double ks_cplx /* the same two doubles, without C99's type */
+#define lapack_complex_double ks_cplx /* ks_cplx has the layout of C99's complex type: two doubles */
 #define lapack_complex_float  float
 #include "linalg/blas.h"
 

@@ -8,10 +8,11 @@
 #include <strings.h>
 
 /*
- * The x86 cores of OpenBLAS 0.3, grouped by the instruction set of their routines; we recommend the first of
- * a group. Every OpenBLAS with routines for AVX-512 knows the name SkylakeX. Debian 12's 0.3.21 knows neither
- * SapphireRapids nor, as a value of the variable, Cooperlake; DGEMM is as fast with SkylakeX. Excavator's
- * routines use 128 bits, but only an Excavator processor gets them, and it has no wider ones.
+ * The x86 cores of OpenBLAS 0.3, grouped by the instruction set of their routines. kspec recommends the first
+ * core of a group. Every OpenBLAS with routines for AVX-512 knows the name SkylakeX. Debian 12's 0.3.21 knows
+ * neither SapphireRapids nor, as a value of the variable, Cooperlake; DGEMM is as fast with SkylakeX.
+ * Excavator's routines use 128 bits, but OpenBLAS chooses them only on an Excavator, which has no wider
+ * registers.
  */
 static const char *const cores[KS_ISA_COUNT][24] = {
     [KS_ISA_GENERIC] = {"Generic",   "Katmai",       "Coppermine", "Northwood",  "Prescott", "Banias",

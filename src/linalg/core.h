@@ -5,8 +5,9 @@
 
 /*
  * The recommended value of OPENBLAS_CORETYPE on a processor with `isa` if OpenBLAS runs its routines for
- * `core`, a name from openblas_get_corename(). NULL if these use all of `isa`, if the user has set the
- * variable (`set`), or if the name is unknown: a library newer than our list knows its processors.
+ * `core`, a name from openblas_get_corename(). NULL if these routines use all of `isa`, if the user has set
+ * the variable (`set`), or if the name is unknown. An unknown name belongs to a newer library, which knows
+ * its processors.
  */
 const char *ks_blas_core(ks_isa isa, const char *core, int set);
 

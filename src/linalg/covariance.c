@@ -50,8 +50,9 @@ static kspec_status not_definite(const char *name, const char *what, size_t dim,
 }
 
 /*
- * L with S = L L^T in the lower triangle. Cholesky does not depend on the scale of rows and columns, so we
- * compare a pivot with its diagonal entry: below 4 dim roundings of that entry it is rounding error.
+ * Computes L with S = L L^T in the lower triangle. Cholesky's method does not depend on the scale of rows and
+ * columns. So a pivot is compared with its diagonal entry: below 4 dim roundings of that entry, the pivot is
+ * rounding error.
  */
 static kspec_status factor_S(const kspec_matrix *S, size_t dim, double *L, double *w, kspec_error *err) {
     kspec_status st = take("Sigma", S, dim, L, err);
@@ -66,7 +67,9 @@ static kspec_status factor_S(const kspec_matrix *S, size_t dim, double *L, doubl
     return st ? st : not_definite("Sigma", "definite", dim, w, err);
 }
 
-/* A^T with Sx = A A^T: its row i is the i-th eigenvector times the root of its eigenvalue. */
+/*
+ * Computes A^T with Sx = A A^T. Row i of A^T is the i-th eigenvector times the root of the i-th eigenvalue.
+ */
 static kspec_status factor_Sx(const kspec_matrix *Sx, size_t dim, double *At, double *w, kspec_error *err) {
     kspec_status st = take("Sigma_x", Sx, dim, At, err);
     if (!st) st = ks_syevd(1, dim, At, dim, w, err);

@@ -10,8 +10,9 @@
 kspec_status ks_syevd(int vectors, size_t n, double *A, size_t lda, double *w, kspec_error *err);
 
 /*
- * The same, with the eigenvectors of the `top` largest eigenvalues only: rows of Z (top x n), in increasing
- * order. Destroys A. Needs some tens of n doubles of additional memory, while ks_syevd() needs 2n^2.
+ * All eigenvalues of A, as ks_syevd() computes them, but only the eigenvectors of the `top` largest: rows of
+ * Z (top x n), in increasing order. Destroys A. Needs some tens of n doubles of additional memory, while
+ * ks_syevd() needs 2n^2.
  */
 kspec_status ks_syev_top(size_t n, double *A, size_t lda, double *w, size_t top, double *Z, kspec_error *err);
 

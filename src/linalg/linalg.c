@@ -54,10 +54,10 @@ size_t ks_potrf(size_t n, double *A, size_t lda) {
 }
 
 /*
- * A chunk is short, so that the call can be cancelled between chunks: 256 * 1024 * 16384 multiply-adds take
- * about 0.1 s on one core.
+ * A call can be cancelled between chunks, so chunks are short: 256 * 1024 * 16384 multiply-adds take about
+ * 0.1 s on one core.
  */
-/* All tiles of a product, for the piece of the inner dimension that begins at k0 */
+/* A product of matrices in tiles, restricted to the piece of the inner dimension that begins at k0 */
 typedef struct {
     const ks_tiled *of;
     size_t k0;
@@ -76,7 +76,7 @@ static size_t tiles_across(const ks_tiled *g) {
 static void place_of(const ks_tiled *g, size_t tile, size_t *bi, size_t *bj) {
     size_t across = tiles_across(g);
     *bi = g->symmetric ? 0 : tile / across, *bj = g->symmetric ? tile : tile % across;
-    for (; g->symmetric && *bj >= across; ++*bi) *bj -= across--; /* tiles of the rows above */
+    for (; g->symmetric && *bj >= across; ++*bi) *bj -= across--; /* subtracts the tiles of the rows above */
     if (g->symmetric) *bj += *bi;
 }
 

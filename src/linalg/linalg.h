@@ -1,7 +1,7 @@
 /*
- * Wraps BLAS and LAPACK, which only this folder calls. Row-major throughout; each call is single-threaded and
- * may run in several threads at once. The _tiled functions cut their result into fixed tiles and run those on
- * the threads of `run`: the same bits at any thread count.
+ * Wraps BLAS and LAPACK, which only this folder calls. All matrices are row-major. Each call uses one thread,
+ * and several threads may call at once. The _tiled functions cut their result into fixed tiles and compute
+ * these on the threads of `run`, with the same bits at any thread count.
  */
 #pragma once
 
@@ -15,20 +15,21 @@
 enum { KS_STRIP = 256, KS_STRIP_COLS = 1024, KS_DEPTH = 16384 };
 
 /*
- * Call it before a computation: it sets the process's OpenBLAS to one thread; the last exit restores the
- * setting. Nests. It provides OpenBLAS's buffers for up to `threads` calls at once: with fewer buffers, calls
- * wait for each other. Without any, it fails with KSPEC_E_NOMEM, and no exit is needed.
+ * Call ks_blas_enter() before a computation, and ks_blas_exit() after it; pairs may nest. The first enter
+ * sets OpenBLAS to one thread, and the last exit restores the setting. ks_blas_enter() also provides buffers
+ * of OpenBLAS for up to `threads` calls at once. With fewer buffers, calls wait for each other. Without any
+ * buffer it fails with KSPEC_E_NOMEM; then no exit is needed.
  */
 kspec_status ks_blas_enter(int threads, kspec_error *err) __attribute__((warn_unused_result));
 void ks_blas_exit(void);
 
-/* Call these around each call of BLAS and LAPACK that uses a buffer; they do not nest. */
+/* Call these two around each call of BLAS and LAPACK that uses a buffer. They do not nest. */
 void ks_blas_begin(void);
 void ks_blas_end(void);
 
 /*
- * LAPACK's own products may allocate memory in OpenBLAS, which does not check the result (small.c). Fails
- * with KSPEC_E_NOMEM if not even a megabyte is free; call it before LAPACK.
+ * Call this before LAPACK. It fails with KSPEC_E_NOMEM if not even a megabyte is free, because products
+ * inside LAPACK may allocate memory in OpenBLAS, which does not check the result (small.c).
  */
 kspec_status ks_lapack_reserve(kspec_error *err);
 
@@ -36,7 +37,7 @@ kspec_status ks_lapack_reserve(kspec_error *err);
 void ks_gemm(int ta, int tb, size_t m, size_t n, size_t k, double alpha, const double *A, size_t lda,
              const double *B, size_t ldb, double beta, double *C, size_t ldc);
 
-/* The same over threads, in tiles of C. */
+/* ks_gemm() on the threads of `run`, in tiles of C. */
 kspec_status ks_gemm_tiled(const ks_run *run, int ta, int tb, size_t m, size_t n, size_t k, double alpha,
                            const double *A, size_t lda, const double *B, size_t ldb, double beta, double *C,
                            size_t ldc, kspec_error *err);
@@ -47,9 +48,9 @@ kspec_status ks_gemm_symmetric_tiled(const ks_run *run, int ta, int tb, size_t n
                                      size_t ldc, kspec_error *err);
 
 /*
- * One of the above as a list of tiles, for callers who divide the tiles themselves. One call writes each
- * tile, with the bits of the whole product. A symmetric product has the tiles on and above the diagonal, by
- * KS_STRIP.
+ * One of the products above as a list of tiles, for callers who divide the tiles themselves. One call writes
+ * each tile, with the bits of the whole product. A symmetric product has the tiles on and above the diagonal,
+ * by KS_STRIP.
  */
 typedef struct {
     int ta, tb;

@@ -1,8 +1,8 @@
 /*
- * Small products without a malloc. For C = A B, neither transposed, m n k <= 100^3 and k >= 16, OpenBLAS
- * 0.3's routine for AVX-512 treats the columns of B that do not fill its vectors of 8 separately: it copies
- * them to memory from malloc(), and does not check the result. This file computes those columns itself: a few
- * columns as products of a matrix and a vector, more columns in a panel of 8 that ends in zero columns.
+ * Small products without a malloc. OpenBLAS 0.3 has a routine for C = A B on AVX-512, used if neither matrix
+ * is transposed, m n k <= 100^3 and k >= 16. It copies the columns of B that do not fill a vector of 8 to
+ * memory from malloc(), and does not check the result. This file computes those columns itself: a few columns
+ * as products of a matrix and a vector, more columns in a panel of 8 that ends in zero columns.
  */
 #include "linalg/small.h"
 

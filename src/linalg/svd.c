@@ -8,12 +8,12 @@
 
 kspec_status ks_svd(size_t m, size_t n, double *A, double *U, double *s, double *Vt, kspec_error *err) {
     size_t r = m < n ? m : n;
-    /* about 4 r^2 + 7 r doubles of workspace, counted in int */
+    /* LAPACK counts its workspace, about 4 r^2 + 7 r doubles, in int */
     if (m > 2147483647 / 8 || n > 2147483647 / 8 || r > 16000)
         return ks_fail(err, KSPEC_E_ARG,
                        "a singular value decomposition of %zu x %zu exceeds LAPACK's integers", m, n);
     double size;
-    /* row-major A is the column-major transpose: its left vectors are our right ones */
+    /* LAPACK reads the row-major A as its transpose, so left and right vectors change places */
     LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', (int)n, (int)m, A, (int)n, s, Vt, (int)n, U, (int)r, &size, -1,
                         NULL);
     double *work = ks_alloc((size_t)size, sizeof *work);

@@ -1,7 +1,10 @@
-/* The largest eigenvalue of a symmetric matrix, with its vector. */
+/* The largest eigenvalue of a symmetric matrix, and its eigenvector. */
 #pragma once
 
 #include "kspec/base.h"
 
-/* *w, v: the largest eigenvalue of A (n x n, n <= 32000, lower triangle read, destroyed) and unit vector. */
+/*
+ * *Computes the largest eigenvalue w of A and its unit eigenvector v. A is n x n, n <= 32000; only the lower
+ * triangle is read, and A is overwritten.
+ */
 kspec_status ks_top_eigenpair(size_t n, double *A, double *w, double *v, kspec_error *err);

@@ -5,7 +5,7 @@
  */
 #include "simd/vec.h"
 
-/* sin(2 pi s)/s in powers of s^2 on [0, 1/16], minimax */
+/* the minimax polynomial of sin(2 pi s)/s in s^2, for s^2 in [0, 1/16] */
 static const double C[] = {6.2831853071795864753,  -41.341702240399756229,  81.605249276073406093,
                            -76.705859752798497458, 42.058693923785235852,   -15.09464162050996145,
                            3.8199270504789338467,  -0.71772358015544981943, 0.10085633077354055854};
@@ -23,7 +23,8 @@ void KS_K(ks_cos_turns)(double *z, const double *b, double scale, size_t n) {
     size_t k = 0;
     for (; k + VL <= n; k += VL) vd_store(z + k, c * cos_turns(vd_load(z + k) + vd_load(b + k)));
     if (k == n) return;
-    double tz[VL] = {0}, tb[VL] = {0}; /* the tail, with the same vector function */
+    /* the last entries, which do not fill a vector, use the same vector function */
+    double tz[VL] = {0}, tb[VL] = {0};
     for (size_t j = 0; j < n - k; j++) tz[j] = z[k + j], tb[j] = b[k + j];
     vd_store(tz, c * cos_turns(vd_load(tz) + vd_load(tb)));
     for (size_t j = 0; j < n - k; j++) z[k + j] = tz[j];

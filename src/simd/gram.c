@@ -10,8 +10,8 @@ static const double E[] = {0.9999999999999999971,     0.69314718055994533046,   
                            1.0178198021671930844e-7,  7.0741056135081427963e-9,   4.4352827069572771511e-10};
 
 /*
- * exp(x) for x <= 0, to 3e-16 of 1: the argument y of 2^y has a relative rounding error of 1e-16, and y
- * exp(-y) is small. The result is at least 2^-1022.
+ * exp(x) for x <= 0, with an absolute error below 3e-16. (The argument y of 2^y has a relative rounding error
+ * of 1e-16, and y exp(-y) is small.) The result is at least 2^-1022.
  */
 KS_INLINE vd exp_negative(vd x) {
     vd y = vd_max(x * vd_set(1.4426950408889634), vd_set(-1022)), k = vd_round(y), f = y - k,
@@ -53,7 +53,7 @@ KS_INLINE void row(ks_metric metric, const double *x, const double *Yt, size_t l
 KS_DECLARE(gram_row);
 void KS_K(ks_gram_row)(ks_metric metric, const double *x, const double *Yt, size_t ldy, size_t p, double *out,
                        size_t n) {
-    /* a separate loop for each metric, so that the compiler knows the metric */
+    /* Each metric has a separate loop, so that the compiler knows the metric. */
     if (metric == KS_METRIC_GAUSSIAN) row(KS_METRIC_GAUSSIAN, x, Yt, ldy, p, out, n);
     if (metric == KS_METRIC_LAPLACE) row(KS_METRIC_LAPLACE, x, Yt, ldy, p, out, n);
     if (metric == KS_METRIC_CAUCHY) row(KS_METRIC_CAUCHY, x, Yt, ldy, p, out, n);

@@ -63,7 +63,7 @@ KS_INLINE own_sums unit(const int centered, const ks_pairs_panel *panel, size_t 
     _(KS_PAIR_NNPR, nn * p * r) _(KS_PAIR_NNDE, nn * d * e)
 /* clang-format on */
 
-/* not centred, centred, and centred with all tuples of four rows counted alike */
+/* PLAIN: not centred. CENTERED: centred. ALIKE: centred, and all tuples of four rows count equally. */
 enum { PLAIN, CENTERED, ALIKE };
 
 static inline int sums_of(int centered) { return centered == ALIKE ? KS_PAIR_ALL : KS_PAIR_SUMS; }
@@ -206,7 +206,7 @@ KS_INLINE void add_units(const int centered, const ks_pairs_panel *panel, int j,
     }
 }
 
-/* The same without one unit: m(2), m(1)^2 (only if centred) and the weight, in this order */
+/* Computes m(2), m(1)^2 (only if centred) and the weight without unit g, in this order */
 KS_INLINE void without(const int centered, const ks_pairs_panel *panel, size_t g, const own_sums *own,
                        const vd *sums, vd keep, vd *value) {
     const own_sums m = *own;

@@ -36,10 +36,13 @@ typedef struct {
     /* unit g is rows first[g] ... first[g+1]-1; NULL: row g */
     size_t units;
     const size_t *first;
-    /* for each row, column a in both trials, and 1 if both trials see it, else 0 (NULL: seen everywhere) */
+    /*
+     * column a in both trials, and for each row 1 if both trials have the entry, else 0 (NULL: all entries
+     * exist)
+     */
     const double *x, *z, *here;
     /*
-     * the strip in both trials, as rows of KS_PAIRS_STRIP, and 1 where both trials see the entry (NULL:
+     * the strip in both trials, as rows of KS_PAIRS_STRIP, and 1 where both trials have the entry (NULL:
      * everywhere)
      */
     const double *y, *w, *seen;
@@ -50,6 +53,9 @@ typedef struct {
      * ..., and last for all groups. NULL: units are rows
      */
     const double *counts;
-    /* centred groups: all tuples of four rows count alike, so that adding a constant changes nothing */
+    /*
+     * 1 for centred groups whose tuples of four rows all count equally, so that adding a constant changes
+     * nothing
+     */
     int alike;
 } ks_pairs_panel;

@@ -3,15 +3,15 @@
 #include "simd/vec.h"
 
 /*
- * How the recursion uses the registers. It processes several rows at a time, so that it loads and stores a
- * column's A[n] once for two multiply-adds a row, and keeps the R[n] of those rows in registers. Up to GROUP
+ * How the recursion uses the registers. The recursion processes several rows at a time. It loads and stores
+ * A[n] of a column once for two multiply-adds a row, and keeps R[n] of those rows in registers. Up to GROUP
  * orders fit into registers at once, with as many rows as the remaining registers hold. More orders are cut
- * into groups, processed ROWS rows at a time, lowest group first. The next group begins with the top R of the
- * group before, as it was before each column; `edge` passes these values on.
+ * into groups, processed ROWS rows at a time, lowest group first. The next group needs the highest R of the
+ * previous group, as it was before each column. `edge` holds these values.
  */
 #if defined(KS_FOR_AVX512)
 enum { REGISTERS = 32, GROUP = 8, ROWS = 3 };
-#define BIG_GROUPS(_) _(4) _(5) _(6) _(7) _(8) /* sizes of groups differ by at most one */
+#define BIG_GROUPS(_) _(4) _(5) _(6) _(7) _(8) /* the sizes of a set of groups differ by at most one */
 #define ALL_GROUPS(_) _(1) _(2) _(3) BIG_GROUPS(_)
 #else
 enum { REGISTERS = 16, GROUP = 4, ROWS = 2 };
@@ -21,8 +21,8 @@ enum { REGISTERS = 16, GROUP = 4, ROWS = 2 };
 enum { MOST_ROWS = 6 };
 
 /*
- * The number of rows that fit with g orders: each row takes g registers for R and one per trial; three
- * registers are spare.
+ * The number of rows that fit into the registers with g orders. Each row takes g registers for R and one per
+ * trial; three registers stay free.
  */
 #define FIT(g, trials)        ((REGISTERS - 3) / ((g) + (trials)))
 #define ROWS_ALONE(g, trials) (FIT(g, trials) > MOST_ROWS ? MOST_ROWS : FIT(g, trials))
@@ -30,13 +30,17 @@ enum { MOST_ROWS = 6 };
 /* Some rows of a cell and one group of orders. */
 typedef struct {
     size_t cols;
-    ptrdiff_t next_col, next_row; /* doubles from one column of A, one row of R, to the next */
-    double *A, *R;                /* at the group's lowest order */
-    const double *x, *y;          /* rows x KS_PATH_COLS: entries in the order of the walk, scaled */
-    double *edge;                 /* cols x MOST_ROWS vectors */
+    /* the distance between neighbouring columns of A, and between neighbouring rows of R, in doubles */
+    ptrdiff_t next_col, next_row;
+    double *A, *R;       /* the sums of the group's lowest order */
+    const double *x, *y; /* the scaled entries, rows x KS_PATH_COLS, in the order of the walk */
+    double *edge;        /* the values for the next group: cols x MOST_ROWS vectors */
 } strip;
 
-/* Orders lo ... lo+g-1 of R and their A; `two` trials, else y = x; `first`: lo = 1; `last`: also A[nmax]. */
+/*
+ * Updates orders lo ... lo+g-1 of R and A. `first`: lo = 1. `last`: the group also updates A[nmax]. Without
+ * `two` trials y is x.
+ */
 KS_INLINE void group(const int rows, const int g, const int two, const int first, const int last,
                      const strip *s) {
     const size_t cols = s->cols;
@@ -77,7 +81,7 @@ KS_INLINE void group(const int rows, const int g, const int two, const int first
 }
 
 /*
- * The code for each kind of group (the only one, the lowest, a middle one, the highest), for one row or many.
+ * The code for each kind of group (only, lowest, middle or highest group), for one row or for several.
  */
 static void alone(int g, int one, int two, const strip *s) {
 #define ALONE(G)                                    \
@@ -110,8 +114,7 @@ static void middle(int g, int one, int two, const strip *s) { placed(0, 0, g, on
 static void highest(int g, int one, int two, const strip *s) { placed(0, 1, g, one, two, s); }
 
 /*
- * The entries of one row in the order of the walk, scaled, at fixed places, so that one address serves all
- * rows.
+ * Copies the scaled entries of one row, in the order of the walk, to a fixed place.
  */
 static void copy_entries(const double *from, const ks_path_cell *c, double *restrict copy) {
     const double scale = c->scale;

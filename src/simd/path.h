@@ -1,14 +1,14 @@
 /*
  * The recursion behind the `path` estimator, for VL start rows at once (lane l of every vector is start row
  * h0 + l, so the code never sums across lanes). A cell is a band of rows and a tile of columns. Each column
- * enters with its sums A[1..nmax] and each row with its sums R[1..nmax-1]; passing through the cell means
+ * has sums A[1..nmax], and each row has sums R[1..nmax-1]. Passing through the cell updates them:
  *
  *     for each row a, for each column b:
  *         for n = nmax ... 2:  old = A[n];  A[n] += R[n-1] x[a,b];  R[n] += old y[a,b]   (but for R[nmax])
  *         R[1] += A[1] y[a,b]
  *
- * A[n] of a column stands at A + n-1, R[n] of a row at R + n-1, each VL doubles. Every division of rows and
- * columns into cells gives the same bits.
+ * A[n] of a column is stored at A + n-1, and R[n] of a row at R + n-1; both are VL doubles. Every division of
+ * rows and columns into cells gives the same bits.
  */
 #pragma once
 
@@ -18,14 +18,14 @@
 enum { KS_PATH_COLS = 128, KS_PATH_L1 = 24 * 1024 };
 
 typedef struct {
-    const double *x, *y; /* the entries at the first row and column; y = x with one trial */
-    size_t ld;           /* doubles from one row of x and y to the next */
+    const double *x, *y; /* point to the entries of the first row and column; with one trial y is x */
+    size_t ld;           /* the distance between rows of x and y, in doubles */
     size_t rows, cols;
     int dir;      /* +1: to later rows and columns; -1: to earlier ones, also in the structs below */
     int nmax;     /* at least 2 */
-    double scale; /* multiplies every entry; a power of two */
-    double *A;    /* of the first column; the next is nmax * VL further on */
-    double *R;    /* of the first row; the next is (nmax-1) * VL further on */
+    double scale; /* every entry is multiplied by this power of two */
+    double *A;    /* the sums of the first column; the sums of the next column follow at nmax * VL */
+    double *R;    /* the sums of the first row; the sums of the next row follow at (nmax-1) * VL */
 } ks_path_cell;
 
 /*
@@ -55,20 +55,23 @@ typedef struct {
  *     S[1] += old[1] y[b]
  *     where a group ends:  R = S
  *
- * R = S at the start and, since the columns end with a group, at the end. A row in a group of one has old =
- * A. If prefix is given, the walk is the backward one (x and y exchanged, dir = -1), and old and R are the
- * sums over the rest of a cycle. It first adds up the cycles through the row and the columns:
+ * R = S at the start and, since the columns end with a group, at the end. If a group has one row, old is A.
+ * If prefix is given, the walk is the backward one (x and y exchanged, dir = -1), and old and R are the sums
+ * over the rest of a cycle. It first adds up the cycles through the row and the columns:
  *
  *     for N = 2 ... nmax:  v = x[b] sum_{k+j=N-1} prefix[k] R[j];  V[N] += v;  W[N] += v
  */
 typedef struct {
-    const double *x, *y;       /* at the first column */
+    const double *x, *y;       /* first column */
     const unsigned char *ends; /* 1 at the last column of a group, in the order of the walk; as x */
     size_t cols;
     int dir, nmax; /* as in ks_path_cell */
     double scale;
-    const double *old;    /* of the first column; records as A in ks_path_cell, like prefix and V */
-    double *A, *R, *S;    /* of the first column; of the row; nmax-1 vectors of scratch */
+    /*
+     * the sums of the first column before the group; old, prefix and V have the layout of A in ks_path_cell
+     */
+    const double *old;
+    double *A, *R, *S;    /* A of the first column; R of the row; S: scratch of nmax-1 vectors */
     const double *prefix; /* or NULL */
     double *V, *W;
 } ks_path_group_row;

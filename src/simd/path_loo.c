@@ -6,9 +6,10 @@
 enum { REGISTER_ORDERS = 7 };
 #define UP_TO_REGISTER_ORDERS(_) _(1) _(2) _(3) _(4) _(5) _(6) _(7)
 
-/* The sums of one row and of the first column of a tile, and the row's entries, scaled. */
+/* The sums of one row, the sums of the first column of a tile, and the scaled entries of the row. */
 typedef struct {
-    size_t cols, next; /* doubles from one column to the next */
+    /* the number of columns, and the distance between the sums of neighbouring columns in doubles */
+    size_t cols, next;
     const double *x, *y;
     double *A, *C, *V, *R, *T, *W;
 } line;

@@ -1,7 +1,7 @@
 /* Matrix-vector products that read each entry of the matrix once and use it twice. */
 #include "simd/vec.h"
 
-enum { ROWS = 4 }; /* rows at a time, so that their common vectors are read and written less often */
+enum { ROWS = 4 }; /* the rows processed together; they share one pass over v and w */
 
 KS_DECLARE(tile_product);
 void KS_K(ks_tile_product)(const double *K, size_t ld, size_t rows, size_t cols, const double *x,
@@ -35,8 +35,7 @@ void KS_K(ks_tile_product)(const double *K, size_t ld, size_t rows, size_t cols,
 }
 
 /*
- * w += Z^T (Z v) over count <= ROWS rows: first the products of the rows with v, then the rows times these
- * products
+ * Adds Z^T (Z v) to w, for count <= ROWS rows of Z
  */
 KS_INLINE void normal_rows(const double *Z, int count, size_t n, const double *v, double *w) {
     vd sum[ROWS];

@@ -19,31 +19,37 @@
 
 typedef struct {
     /*
-     * Box-Muller, in place: u[k], v[k] uniform on (0,1) become r cos(2 pi v), r sin(2 pi v) with r = sqrt(-2
-     * log u). n must be a multiple of 8. Every instruction set gives the same bits.
+     * Box-Muller, in place. u[k] and v[k], uniform on (0,1), become r cos(2 pi v) and r sin(2 pi v) with r =
+     * sqrt(-2 log u). n must be a multiple of 8. Every instruction set gives the same bits.
      */
     void (*box_muller)(double *u, double *v, size_t n);
 
-    /* z[k] = sqrt(2) sin(z[k] + b[k]): the random Fourier features of one row, any n. */
+    /* Replaces z[k] by sqrt(2) sin(z[k] + b[k]), the random Fourier features of one row, for any n. */
     void (*sin_features)(double *z, const double *b, size_t n);
 
-    /* c[k] holds z and becomes cos(z); s[k] becomes sin(z): both halves of random Fourier features, any n. */
+    /*
+     * Replaces c[k] = z by cos(z), and sets s[k] to sin(z): both halves of random Fourier features, for any
+     * n.
+     */
     void (*cos_sin)(double *c, double *s, size_t n);
 
     /*
-     * c[k] holds g = x.x', s[k] holds z.z' with z = x - mean, q0 = |z|^2/2 and q[k] = |z'|^2/2, so that d =
-     * q0 + q[k] - s[k] is |x-x'|^2/2. On return they hold e^(-d-g) cosh(g) and e^(-d-g) sinh(g). No
-     * intermediate exceeds 1, and s is as exact as g if g is small. Any n.
+     * On entry c[k] is g = x.x' and s[k] is z.z' with z = x - mean. With q0 = |z|^2/2 and q[k] = |z'|^2/2,
+     * the distance is d = |x-x'|^2/2 = q0 + q[k] - s[k]. On return c[k] is e^(-d-g) cosh(g) and s[k] is
+     * e^(-d-g) sinh(g). No intermediate exceeds 1, and s is as exact as g if g is small. Any n.
      */
     void (*cosh_sinh)(double *c, double *s, double q0, const double *q, size_t n);
 
-    /* z[j] = (or, if add, +=) w col[j] prod_k x[k][j]^power[k], k < count, any n; col NULL: ones. */
+    /*
+     * Sets z[j] to w col[j] prod_k x[k][j]^power[k], k < count, for any n; `add` adds the product to z[j]
+     * instead. If col is NULL, col[j] = 1.
+     */
     void (*hadamard)(double *z, size_t n, int add, double w, const double *col, int count,
                      const double *const *x, const int *power);
 
     /*
-     * z[k] = scale cos(2 pi (z[k] + b[k])): random Fourier features from phases in turns, any n. For every
-     * phase the cosine's error is below 4e-16.
+     * Replaces z[k] by scale cos(2 pi (z[k] + b[k])), random Fourier features from phases in turns, for any
+     * n. The error of the cosine is below 4e-16 for every phase.
      */
     void (*cos_turns)(double *z, const double *b, double scale, size_t n);
 
@@ -52,30 +58,33 @@ typedef struct {
      * functions also read and write the memory beyond the last column.
      */
 
-    /* c[j] = exp(min(0, c[j] - hi - h[j])): a Gaussian Gram matrix's row; c inner products, h = |x|^2/2. */
+    /*
+     * Replaces the inner products c[j] by exp(min(0, c[j] - hi - h[j])), a row of a Gaussian Gram matrix,
+     * with h = |x|^2/2.
+     */
     void (*gram_exp)(double *c, const double *h, double hi, size_t n);
 
     /*
-     * out[j] = the kernel of x (p numbers) and point j, with coordinates Yt[l*ldy + j]; computed from
-     * differences.
+     * Sets out[j] to the kernel of x (p numbers) and point j, whose coordinates are Yt[l*ldy + j], from
+     * differences of coordinates.
      */
     void (*gram_row)(ks_metric metric, const double *x, const double *Yt, size_t ldy, size_t p, double *out,
                      size_t n);
 
     /*
-     * left[i] += sum_j K[i,j] x[j] and right[j] += sum_i K[i,j] y[i]: a tile (rows x cols, stride ld) and its
-     * transpose, each times a vector, in one pass. right NULL: only the first product.
+     * Adds sum_j K[i,j] x[j] to left[i] and sum_i K[i,j] y[i] to right[j], in one pass over a tile K (rows x
+     * cols, stride ld). If right is NULL, only the first product is computed.
      */
     void (*tile_product)(const double *K, size_t ld, size_t rows, size_t cols, const double *x,
                          const double *y, double *left, double *right);
 
-    /* w[j] += sum_i Z[i,j] sum_k Z[i,k] v[k]: Z^T Z v over `rows` rows of length n, stride n, in one pass. */
+    /* Adds Z^T Z v to w in one pass over Z, which has `rows` rows of length and stride n. */
     void (*normal_product)(const double *Z, size_t rows, size_t n, const double *v, double *w);
 
     /*
-     * Sums over n nodes at k = re + i im, im > 0, with r = 1/(lambda + k): of w lambda r (two numbers), of
-     * w lambda r^2 (two), and of w times the angle of lambda + k. The first `ones` weights are 1; both counts
-     * are multiples of 8.
+     * Three sums over n nodes at k = re + i im, im > 0, with r = 1/(lambda + k): the complex sums of w lambda
+     * r and of w lambda r^2, and the sum of w times the angle of lambda + k. The first `ones` weights are 1;
+     * both counts are multiples of 8.
      */
     void (*resolvent)(const double *lambda, const double *weight, size_t ones, size_t n, double re, double im,
                       double sums[5]);
@@ -87,26 +96,29 @@ typedef struct {
     void (*path_sweep)(const ks_path_cell *c);
 
     /*
-     * The same, forward only, with a separate matrix for each order: x[n-1] in the update of A[n], y[n-1] in
-     * the update of R[n], all at the first row and column. The function ignores the cell's x and y.
+     * Passes forward through a cell with a separate matrix for each order: x[n-1] in the update of A[n], and
+     * y[n-1] in the update of R[n]. All point to the first row and column. The function ignores the cell's x
+     * and y.
      */
     void (*path_sweep_trials)(const ks_path_cell *c, const double *const *x, const double *const *y);
 
-    /* The same, forward only, with the cycles through each row and column. */
+    /* Passes forward through a cell, and also sums the cycles through each row and column. */
     void (*path_loo)(const ks_path_loo_cell *c);
 
-    /* One row, for cycles that take at most one member of each group of rows and columns. */
+    /* Processes one row, for cycles that contain at most one member of each group of rows and columns. */
     void (*path_group_row)(const ks_path_group_row *r);
 
-    /* sum[n] += sum over cols columns of A[n] last, for `orders` orders; `last` is one vector per column. */
+    /*
+     * Adds the sum over columns of A[n] times `last` (one vector per column) to sum[n], for `orders` orders.
+     */
     void (*path_close)(size_t cols, int nmax, int orders, const double *A, const double *last, double *sum);
 
     /*
-     * Pairs of columns (see simd/pairs.h) whose keep is 1, not 0. Each pair gets four outputs, in lists of
-     * KS_PAIRS_STRIP: the moment, the square and the weight from all units, and the sum of the absolute
-     * values of the moment's terms. The first three, computed without unit g and summed over the strip, are
-     * added to left[g], 3 vectors of lanes. Without centring, the moment is the sum over pairs of different
-     * units, the square is not computed, and the weight is keep.
+     * Pairs of columns (see simd/pairs.h); keep is 1 for the pairs that count, else 0. Each pair gets four
+     * outputs, in lists of KS_PAIRS_STRIP: the moment, the square and the weight from all units, and the sum
+     * of the absolute values of the moment's terms. The first three, computed without unit g and summed over
+     * the strip, are added to left[g], 3 vectors of lanes. Without centring, the moment is the sum over pairs
+     * of different units, the square is not computed, and the weight is keep.
      */
     void (*pairs_strip)(const ks_pairs_panel *p, const double *keep, double *each, double *left);
 
@@ -124,7 +136,7 @@ typedef struct {
      * KS_TRAIN_COLS, with any depth.
      */
 
-    /* out = a b. */
+    /* Sets out = a b. */
     void (*train_product)(const ks_train_product *p, float *out, size_t ld);
 
     /* Adam's step with the gradient a b: w, m and v are rows x cols, stride ld. */

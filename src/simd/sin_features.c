@@ -7,7 +7,10 @@ void KS_K(ks_sin_features)(double *z, const double *b, size_t n) {
     size_t k = 0;
     for (; k + VL <= n; k += VL) vd_store(z + k, root2 * vd_sin(vd_load(z + k) + vd_load(b + k)));
     if (k == n) return;
-    /* the tail uses the same vector function: an entry's value does not depend on its position */
+    /*
+     * The last entries use the same vector function, so the value of an entry does not depend on its
+     * position.
+     */
     double tz[VL] = {0}, tb[VL] = {0};
     for (size_t j = 0; j < n - k; j++) tz[j] = z[k + j], tb[j] = b[k + j];
     vd_store(tz, root2 * vd_sin(vd_load(tz) + vd_load(tb)));

@@ -8,7 +8,7 @@
 
 #include "simd/vecf.h"
 
-/* sum[r][c] = row r of a times column register c of b */
+/* sum[r][c] is row r of a times column register c of b */
 KS_INLINE void tile(const ks_train_product *p, const float *a, const float *b, int columns,
                     vf sum[TILE_ROWS][2]) {
     KS_UNROLL

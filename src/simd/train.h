@@ -3,7 +3,8 @@
 
 #include <stddef.h>
 
-enum { KS_TRAIN_ROWS = 8, KS_TRAIN_COLS = 16 }; /* row and column counts are multiples of these */
+/* the numbers of rows and columns are multiples of these two */
+enum { KS_TRAIN_ROWS = 8, KS_TRAIN_COLS = 16 };
 
 /* A rows x depth matrix a times a depth x cols matrix b, all row-major. */
 typedef struct {

@@ -3,8 +3,8 @@
 #include "simd/vec.h"
 
 /*
- * Compiled without contraction, so that the compiler creates no fused multiply-add: the code writes out every
- * one.
+ * This file is compiled without contraction. The compiler then adds no fused multiply-adds; the code names
+ * every one.
  */
 
 typedef struct {

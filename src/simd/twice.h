@@ -32,7 +32,7 @@ enum {
     KS_TWICE_OWN,    /* s_xy z w + s_zw x y */
     KS_TWICE_SECOND, /* v q + v2 p */
     KS_TWICE_ALL,    /* p q */
-    KS_TWICE_THIRD,  /* s_xw y z + s_yz x w; like the next one, only if centred */
-    KS_TWICE_CUBES,  /* s_xyz w + s_xyw z + s_xzw y + s_yzw x */
+    KS_TWICE_THIRD,  /* s_xw y z + s_yz x w, only if centred */
+    KS_TWICE_CUBES,  /* s_xyz w + s_xyw z + s_xzw y + s_yzw x, only if centred */
     KS_TWICE_LISTS
 };

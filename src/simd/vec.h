@@ -2,11 +2,11 @@
  * One vector register of doubles, under the same names for every instruction set. A source is compiled with
  * KS_FOR_<NAME> defined; KS_K(f) gives its functions the instruction set's name.
  *
- * VL is the number of lanes. The _fixed functions use no fused multiply-add and so return the same bits on
- * every instruction set (SLEEF's "cinz" variants); the others are the fastest functions with an error of 1
+ * VL is the number of lanes. The _fixed functions (SLEEF's "cinz" variants) use no fused multiply-add, so
+ * they return the same bits on every instruction set. The other functions are the fastest with an error of 1
  * ulp (vd_atan2: 3.5). vd_fma is xy + z and vd_fnma is z - xy, rounded once if the processor can do so.
- * vd_round is the nearest integer, vd_pow2 is 2^k for an integer from -1022 to 1023, vd_below is 1 where x <
- * y and otherwise 0; vd_sum adds the lanes.
+ * vd_round is the nearest integer, and vd_pow2 is 2^k for an integer from -1022 to 1023. vd_below is 1 where
+ * x < y and otherwise 0. vd_sum adds the lanes.
  */
 #pragma once
 
@@ -15,8 +15,9 @@
 #include <sleef.h>
 #include <stddef.h>
 
-/* For loops over registers: the count is a constant once the function around them is inlined. */
-#if defined(KSPEC_SANITIZED) /* inlining and unrolling its checks would take the compiler a minute */
+/* Unrolls a loop over registers, whose count is a constant once the function around the loop is inlined. */
+#if defined(KSPEC_SANITIZED) /* with a sanitizer's checks, inlining and unrolling would take the compiler a
+#minute */
 #define KS_INLINE static inline
 #define KS_UNROLL
 #else
@@ -115,7 +116,8 @@ static inline vd vd_fma(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
 static inline vd vd_fnma(vd x, vd y, vd z) { return vfmsq_f64(z, x, y); }
 static inline vd vd_sqrt(vd x) { return vsqrtq_f64(x); }
 static inline vd vd_abs(vd x) { return vabsq_f64(x); }
-static inline vd vd_min(vd x, vd y) { return vbslq_f64(vcltq_f64(x, y), x, y); } /* y if one is NaN */
+/* if x or y is NaN, the result is y */
+static inline vd vd_min(vd x, vd y) { return vbslq_f64(vcltq_f64(x, y), x, y); }
 static inline vd vd_round(vd x) { return vrndnq_f64(x); }
 static inline vd vd_max(vd x, vd y) { return vbslq_f64(vcgtq_f64(x, y), x, y); }
 static inline vd vd_pow2(vd k) {

@@ -1,7 +1,7 @@
 /*
- * One vector register of floats, under the same names for every instruction set, as vec.h defines one of
- * doubles. VF is the number of lanes, TILE_ROWS how many rows of two registers fit into the register file as
- * sums.
+ * One vector register of floats, under the same names for every instruction set; vec.h does the same for
+ * doubles. VF is the number of lanes. TILE_ROWS is the number of rows of two registers that the register file
+ * can hold as sums.
  */
 #pragma once
 
