@@ -9,7 +9,7 @@
  *  - Options. NULL means all defaults. A struct of options begins with `size`, which must be its sizeof;
  *    every other field means "the default" if it is zero. New fields are added at the end only, so that a
  *    program built against an older header runs with a newer library. The reverse also works: the library
- *    accepts a larger struct than it knows if the unknown fields are zero. Every enum has its default at 0.
+ *    accepts a larger struct than it knows if the unknown fields are zero. The default of every enum is 0.
  *    A flag named no_X switches X off.
  *  - Inputs are borrowed and const.
  *  - Results. The library allocates a result and returns it by pointer; kspec_free() frees it, and accepts

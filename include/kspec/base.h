@@ -50,8 +50,8 @@ typedef struct {
     char option[32], setting[32];
 } kspec_error;
 
-/* The enums whose values have names: of a status, such as "out of memory"; of the others the word in the tool
- * and in files: "dimension-unknown", "clear", "kv-row", "lanczos". */
+/* The enums whose values have names. A status is called "out of memory" or the like. The other names are
+ * words of the tool and of files: "dimension-unknown", "clear", "kv-row", "lanczos". */
 typedef enum {
     KSPEC_NAMES_STATUS = 0,
     KSPEC_NAMES_DOUBT,
@@ -60,7 +60,7 @@ typedef enum {
     KSPEC_NAMES_NORM_METHOD
 } kspec_names;
 
-/* The name of a value of an enum; NULL for a value without one. */
+/* Returns the name of a value of an enum, or NULL for an unknown value. */
 KSPEC_API const char *kspec_name(kspec_names of, unsigned value);
 
 /* Frees a result that a call returned by pointer, with everything that belongs to it. NULL is allowed. */
@@ -88,15 +88,15 @@ typedef enum {
     KSPEC_DEVICE_GPU_LAST = 16 + 255
 } kspec_device;
 
-/* Which memory holds the numbers of a matrix: the host's, or a GPU's, as cudaMalloc() returns it. With GPU
- * memory, the call waits for the work queued on that GPU, computes on it for AUTO and GPU, and fails if
+/* Which memory holds the numbers of a matrix: host memory, or GPU memory from cudaMalloc(). With GPU memory,
+ * a call first waits for the work queued on that GPU. For AUTO and GPU it computes there. It fails if
  * `device` is the number of another GPU. */
 typedef enum { KSPEC_MEMORY_HOST = 0, KSPEC_MEMORY_DEVICE } kspec_memory;
 
 /* Where a result was computed. */
 typedef struct {
     char name[144]; /* "cpu", or such as "gpu:0 NVIDIA H200" */
-    /* why: "asked for", "faster for this size", "this installation has no libkspec_cuda.so" */
+    /* the reason: "asked for", "faster for this size", "this installation has no libkspec_cuda.so" */
     char why[160];
     /* 1: a GPU exists that the call would have used, but could not; `why` tells the reason */
     int unusable;

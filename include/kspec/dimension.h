@@ -27,11 +27,11 @@ typedef struct {
      * instead of covariances, so that the mean counts as a dimension. BOTH is refused, because its m(1)^2 has
      * no unbiased estimate (kspec_moments() has its moments). */
     kspec_center center;
-    /* ragged trials and splits of more than two, as in kspec_moments_opts; default of splits: 8 */
+    /* ragged trials, and the number of splits (default 8), as in kspec_moments_opts */
     const size_t *row_trials;
     int splits;
-    size_t curve;  /* number of points of the curve, see below; default none, at most 100 */
-    uint64_t seed; /* draws the splits, and the rows and columns of the curve */
+    size_t curve;  /* the number of points of the curve (see below), at most 100; default 0 */
+    uint64_t seed; /* the seed of the splits, and of the rows and columns of the curve */
     int threads;
     kspec_progress progress;
     /* Labels of dependent rows and columns, and 1 for missing entries, as in kspec_moments_opts: the two
@@ -40,11 +40,11 @@ typedef struct {
      * in which both are seen. At least 5 (3 if not centred) row groups and 3 column groups. Not with a curve,
      * nor groups together with missing entries. */
     const uint64_t *row_groups, *col_groups;
-    size_t block;    /* blocks of consecutive rows as groups, or KSPEC_BLOCK_AUTO, as in kspec_moments_opts */
+    size_t block;    /* groups of consecutive rows, or KSPEC_BLOCK_AUTO, as in kspec_moments_opts */
     int standardize; /* 1: divide columns by their standard deviations, as in kspec_moments_opts */
     int pairwise;
     kspec_team *team;    /* divides the work among processes; NULL: this process only */
-    kspec_device device; /* where to compute products; GPUs support neither groups nor missing entries */
+    kspec_device device; /* the device of the products; a GPU supports neither groups nor missing entries */
     /* The population that rows and columns are sampled from, as in kspec_moments_opts. Use ROWS if you have
      * all features, such as all units of a layer: the result is the dimension of these features, and only
      * rows are left out. A complete side may have length 1. Not with missing entries; row groups work with
@@ -54,19 +54,17 @@ typedef struct {
     /* Labels of the rows, P x k: the alignment of each column with the kernel (kspec_target). Centred over
      * rows or not at all, without missing entries, with rows from an infinite population. NULL: none. */
     const kspec_matrix *target;
-    /* Where phi is. The call uses one trial in GPU memory on that GPU, without groups, pairwise, curve and
-     * target; otherwise it copies phi to the host first. It does not check entries on a GPU for doubts. */
+    /* The memory that holds phi. The call computes on the GPU with one trial there, without groups, pairwise,
+     * curve and target. Otherwise it copies phi to the host. It does not check entries on a GPU. */
     kspec_memory data_memory;
 } kspec_dimension_opts;
 
-/*
- * How well a target y, a label for each row, agrees with the kernel. <y, T^n y> = sum_l lambda_l^n <y, f_l>^2
+/* How well a target y, a label for each row, agrees with the kernel. <y, T^n y> = sum_l lambda_l^n <y, f_l>^2
  * over the eigenfunctions f_l: large if y lies along a few large ones. Unbiased, from distinct rows and
- * columns; y is centred if the kernel is. Intervals are nominally 95%, by the two-way jackknife.
- */
+ * columns; y is centred if the kernel is. Intervals are nominally 95%, by the two-way jackknife. */
 typedef struct {
     double alignment, alignment_std_error, alignment_ci_low, alignment_ci_high; /* n = 1 */
-    /* n = 2; NaN with groups, for columns from a finite population, and if it exceeds AUTO's work limit */
+    /* n = 2. NaN with groups, for columns from a finite population, and beyond the work limit of AUTO */
     double second, second_std_error, second_ci_low, second_ci_high;
     /* <y, T y> / (|y|^2 tr T): 1 if y is the kernel's only eigenfunction; 1/d if y is one of d with equal
      * eigenvalues. NaN if the denominator is not positive. */
@@ -81,9 +79,8 @@ typedef struct {
     double share, std_error, ci_low, ci_high;
 } kspec_signal;
 
-/* A point of the curve: both estimates from `rows` and `cols` chosen at random, together from a tenth (20 or
- * more) to all, averaged over up to 16 such subsets, more for smaller ones. The naive dimension grows with
- * the size of the matrix; the unbiased one does not. */
+/* A point of the curve: both estimates from random parts of `rows` rows and `cols` columns. The parts grow
+ * from a tenth (at least 20) to the whole matrix. Up to 16 small parts are averaged. */
 typedef struct {
     size_t rows, cols;
     double dimension, naive; /* NaN if the second moment is not positive */
@@ -93,12 +90,12 @@ typedef struct {
     size_t P, Q, trials;
     kspec_center center; /* which mean was removed */
     double dimension;    /* NaN if the estimate of m(2), or of m(1)^2, is not positive */
-    /* By the two-way jackknife of its logarithm. The interval is nominally 95%, and both ends are at least 1,
-     * the smallest dimension of a kernel, though the estimate may be below 1. NaN if undefined */
+    /* From the two-way jackknife of the logarithm; the interval is nominally 95%. Its ends are at least 1,
+     * the smallest dimension of a kernel. NaN if undefined */
     double std_error, ci_low, ci_high;
     /* the participation ratio of the matrix's own eigenvalues (trials averaged); NaN with missing entries */
     double naive;
-    /* does the matrix contain a signal, and the z of this test; NaN if UNKNOWN */
+    /* does the matrix contain a signal? signal_z is the z of this test, NaN if UNKNOWN */
     kspec_evidence signal;
     double signal_z;
     /* unbiased estimates of m(1), of m(1)^2 (not the square of the former), and of m(2) */
@@ -106,7 +103,7 @@ typedef struct {
     size_t curve_count;
     kspec_dimension_point **curve;
     double seconds;
-    size_t groups, col_groups; /* numbers of row and column groups; 0 without groups */
+    size_t groups, col_groups; /* the numbers of row groups and of column groups; 0 without groups */
     size_t block;              /* the largest number of rows in a block; 0: no blocks */
     /* the number of missing entries in all trials together, and the fraction of cycles without them */
     size_t missing;
@@ -114,24 +111,20 @@ typedef struct {
     size_t doubt_count; /* see kspec/doubt.h */
     kspec_doubt **doubts;
     kspec_device_used device;
-    size_t target_count; /* one for each column of the target */
+    size_t target_count; /* one result for each column of the target */
     kspec_target **targets;
-    /*
-     * The fraction of the variance of a single trial that repeats from trial to trial: of all columns
+    /* The fraction of the variance of a single trial that repeats from trial to trial: of all columns
      * together, and of each column (of each row, if centred over columns). It is the mean covariance of two
      * different trials over the mean variance of one, and limits how much of a trial any model can explain
      * (its noise ceiling). For the mean of T trials it is T s / (1 + (T-1) s). NaN, without a list, for one
      * trial or ragged trials; NaN for a constant column. With missing entries it uses the rows that have all
-     * trials.
-     */
+     * trials. */
     double signal_share, signal_share_std_error, signal_share_ci_low, signal_share_ci_high;
     size_t signal_count;
     kspec_signal **signal_columns;
-    /*
-     * A bound on the change of the dimension by rounding, which the interval includes. If double precision
+    /* A bound on the change of the dimension by rounding, which the interval includes. If double precision
      * does not suffice, the call computes the sums with twice the digits, if that takes at most a few
-     * seconds. It fails if rounding could still exceed m(1)^2 or m(2).
-     */
+     * seconds. It fails if rounding could still exceed m(1)^2 or m(2). */
     double rounding;
 } kspec_dimension_result;
 
@@ -146,11 +139,9 @@ KSPEC_API kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials,
                                        const kspec_dimension_opts *opts, kspec_dimension_result **out,
                                        kspec_error *err);
 
-/*
- * The same for `count` matrices, each separately: matrix k has the trials from phi[k*ntrials] on, and its
- * result is out[k]; free each with kspec_free(). Small matrices are computed in parallel, on a GPU
- * together. On failure all of `out` is NULL, and the message names the matrix.
- */
+/* Computes the dimension of `count` matrices, each separately. Matrix k has the trials from phi[k*ntrials]
+ * on. Its result is out[k], which kspec_free() frees. Small matrices are computed in parallel, on a GPU
+ * together. On failure all of `out` is NULL, and the message names the matrix. */
 KSPEC_API kspec_status kspec_dimension_batch(const kspec_matrix *phi, size_t count, size_t ntrials,
                                              const kspec_dimension_opts *opts, kspec_dimension_result **out,
                                              kspec_error *err);
@@ -165,7 +156,7 @@ typedef struct {
     /* Default ROWS; NONE: second moments instead of covariances. COLS and BOTH are refused. */
     kspec_center center;
     kspec_paired paired;
-    int splits; /* as in kspec_dimension_opts, for both */
+    int splits; /* as in kspec_dimension_opts, for both matrices */
     uint64_t seed;
     int threads;
     kspec_progress progress;
@@ -176,7 +167,7 @@ typedef struct {
     const uint64_t *row_groups, *other_row_groups;
     size_t block;
     int standardize; /* 1: divide the columns of both by their standard deviations */
-    /* the highest order of moments to compare, 1 to 4; default 2: higher orders may take far longer */
+    /* the highest order of the compared moments, 1 to 4; default 2. Higher orders may take far longer */
     int nmax;
     kspec_team *team; /* divides the work among processes; NULL: this process only */
     /* The names of the matrices in doubts; default "the first matrix" and "the second matrix" */
@@ -196,24 +187,24 @@ typedef struct {
     const char *what; /* "dimension", or "moment" of order n */
     int n;
     double value, std_error;
-    /* Two-sided: the probability of a larger difference if the true one is 0. By Student's distribution, for
-     * logarithms if both values are known to better than a factor of e: docs/explanation/alignment.md. */
+    /* The two-sided probability of a larger difference if the true one is 0, by Student's distribution
+     * (docs/explanation/alignment.md). */
     double p;
     double rounding; /* a bound on the change of the value by rounding; NaN above order 2 */
 } kspec_difference;
 
 typedef struct {
     size_t P, Q, other_P, other_Q, trials, other_trials;
-    kspec_center center; /* which mean was removed from both */
+    kspec_center center; /* the mean that the call removed from both matrices */
     kspec_paired paired;
     /* tr(T_1 T_2) / sqrt(tr T_1^2 tr T_2^2), each factor without bias: centred kernel alignment (CKA) free of
      * the bias that brings the usual one near 1 for few rows and many columns. It may exceed 1. NaN if a
      * second moment is not positive, and if the matrices do not share their rows. The interval is centred on
      * the estimate minus its jackknife bias, and contains the estimate. */
     double alignment, alignment_std_error, alignment_ci_low, alignment_ci_high;
-    double alignment_biased;           /* the usual one, of the matrices themselves; NaN likewise */
+    double alignment_biased;           /* the usual alignment, of the matrices themselves; NaN likewise */
     double dimension, other_dimension; /* the dimension of each matrix */
-    size_t groups, block;              /* of rows of the first, as in kspec_dimension_result */
+    size_t groups, block;              /* groups and blocks of rows, as in kspec_dimension_result */
     size_t count;
     kspec_difference **differences;
     double seconds;
@@ -232,30 +223,27 @@ typedef struct {
     double alignment_rounding;
 } kspec_compare_result;
 
-/*
- * Compares two matrices: the alignment of their kernels, and the differences of dimension and of the moments
+/* Compares two matrices: the alignment of their kernels, and the differences of dimension and of the moments
  * m(1) ... m(nmax). Standard errors come from the jackknife, which leaves a shared row or column out of both.
  * Above n = 2 the call uses EXACT, and skips moments that take longer than AUTO allows in kspec_moments(), or
- * that have fewer than n + 1 rows (2n + 1 with centring) or columns.
- */
+ * that have fewer than n + 1 rows (2n + 1 with centring) or columns. */
 KSPEC_API kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_matrix *psi,
                                      size_t other_ntrials, const kspec_compare_opts *opts,
                                      kspec_compare_result **out, kspec_error *err);
 
 /* ------------------------------------------------------------------------------ rows that pass by once */
 
-/*
- * The same estimates for rows that arrive in batches and are not stored: for one matrix, or for two with the
- * same rows. The state takes O(features^2) memory and is exact: batches and merges in any order give the
- * result of one call with all rows, up to rounding, however large the means are. For the interval, the
- * jackknife leaves out a uniform sample of the rows one at a time. One trial. A handle serves one thread at a
- * time; a failure does not change it.
- */
+/* Dimension and alignment for rows that arrive in batches and are not stored, of one matrix or of two
+ * matrices with the same rows. The state takes O(features^2) memory and is exact: batches and merges in any
+ * order give the result of one call with all rows, up to rounding, however large the means are. For the
+ * interval, the jackknife leaves out a uniform sample of the rows one at a time. One trial. A handle serves
+ * one thread at a time; a failure does not change it. */
 typedef struct kspec_accumulator kspec_accumulator;
 
 typedef struct {
     size_t size;
-    size_t other_features; /* features of a second matrix with the same rows; default 0: no second matrix */
+    /* the features of a second matrix with the same rows; default 0: no second matrix */
+    size_t other_features;
     kspec_center center;   /* default ROWS; NONE: second moments. COLS and BOTH are refused. */
     kspec_sampled sampled; /* as in kspec_dimension_opts */
     /* The number of rows kept for the interval (default 4096): those with the smallest random numbers, given
@@ -263,7 +251,7 @@ typedef struct {
      * merged. Default 0: a stream that no other accumulator has. */
     size_t reservoir;
     uint64_t seed, stream;
-    int omit_nan; /* 1: leave out and count rows with NaN; default: refuse them */
+    int omit_nan; /* 1: skip and count rows with NaN; default 0: refuse such rows */
     int threads;
 } kspec_accumulator_opts;
 
@@ -275,8 +263,8 @@ KSPEC_API void kspec_accumulator_close(kspec_accumulator *a);
 KSPEC_API kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *x,
                                                 const kspec_matrix *other, kspec_error *err);
 
-/* The same for matrices in GPU memory. The state then moves to this GPU, until you ask for results or add
- * rows from the host. A batch with entries that are not finite goes through the host. */
+/* Adds a batch in GPU memory. The state then moves to this GPU, until you ask for results or add rows from
+ * the host. A batch with entries that are not finite goes through the host. */
 KSPEC_API kspec_status kspec_accumulator_update_device(kspec_accumulator *a, const kspec_matrix *x,
                                                        const kspec_matrix *other, kspec_error *err);
 
@@ -293,9 +281,9 @@ typedef struct {
 } kspec_accumulator_shape;
 KSPEC_API const kspec_accumulator_shape *kspec_accumulator_describe(kspec_accumulator *a);
 
-/* The dimension of the first matrix (0) or of the second (1), at any moment. For two matrices,
- * kspec_accumulator_compare() compares them paired by rows, without alignment_p; differences end at m(2), and
- * their p are a little too large. */
+/* Computes the dimension of the first matrix (which = 0) or of the second (1), at any moment.
+ * kspec_accumulator_compare() compares both, without alignment_p; differences end at m(2), and their p are
+ * slightly too large. */
 KSPEC_API kspec_status kspec_accumulator_dimension(kspec_accumulator *a, int which,
                                                    kspec_dimension_result **out, kspec_error *err);
 KSPEC_API kspec_status kspec_accumulator_compare(kspec_accumulator *a, kspec_compare_result **out,

@@ -12,16 +12,16 @@ typedef enum { KSPEC_SEVERITY_NOTE = 0, KSPEC_SEVERITY_WARNING, KSPEC_SEVERITY_S
 /* The kinds of doubts. kspec_doubt_text() gives the sentence. */
 /* clang-format off */
 typedef enum {
-    /* any call that can use a GPU */
+    /* for every call that can use a GPU */
     KSPEC_DOUBT_GPU_UNUSED = 0,
     /* kspec_read() */
     KSPEC_DOUBT_INDEX_COLUMN, KSPEC_DOUBT_TIME_COLUMN, KSPEC_DOUBT_TRIAL_COLUMN, KSPEC_DOUBT_UNRELATED_TRIALS,
     KSPEC_DOUBT_EMPTY_ROWS, KSPEC_DOUBT_EMPTY_COLS, KSPEC_DOUBT_HEADER_ROW, KSPEC_DOUBT_DECIMAL_COMMA,
-    /* the data behind a dimension, moments, a spectrum or a comparison */
+    /* for the data behind a dimension, moments, a spectrum or a comparison */
     KSPEC_DOUBT_FILL_VALUE, KSPEC_DOUBT_WILD_ENTRY, KSPEC_DOUBT_WILD_ENTRIES, KSPEC_DOUBT_WILD_ROW,
     KSPEC_DOUBT_WILD_COLUMN, KSPEC_DOUBT_LONG_TAIL, KSPEC_DOUBT_NEIGHBOURS_ALIKE, KSPEC_DOUBT_REPEATED_ROWS,
     KSPEC_DOUBT_REPEATED_COLS, KSPEC_DOUBT_NEAR_COPIES, KSPEC_DOUBT_SYMMETRIC, KSPEC_DOUBT_COPIED_TRIALS,
-    /* a dimension, in every result that has one */
+    /* for the dimension, in every result that has one */
     KSPEC_DOUBT_ONE_TRIAL, KSPEC_DOUBT_DIMENSION_BELOW_ONE, KSPEC_DOUBT_DIMENSION_ROUGH,
     KSPEC_DOUBT_DIMENSION_UNKNOWN, KSPEC_DOUBT_DIMENSION_UNDEFINED, KSPEC_DOUBT_NO_VARIATION,
     KSPEC_DOUBT_UNDERFLOW, KSPEC_DOUBT_UNEVEN_GROUPS, KSPEC_DOUBT_DOMINATED,
@@ -55,7 +55,7 @@ typedef struct {
     kspec_doubt_code code;
     kspec_severity severity;
     const char *where; /* the file, matrix or method concerned, or NULL; the sentence begins with it */
-    const char *what;  /* a word of the sentence, or NULL */
+    const char *what;  /* a word in the sentence, or NULL */
     /* the option that would help, and a value for it; or NULL */
     const char *option, *setting;
     size_t count; /* the numbers concerned, and their names */

@@ -10,9 +10,9 @@ KSPEC_BEGIN_DECLS
 
 /* How to treat missing values (NaN, and in text empty fields, NA, N/A, ?, null). */
 typedef enum {
-    KSPEC_NAN_ERROR = 0, /* an error that names the first one's row and column */
-    KSPEC_NAN_OMIT_ROWS, /* leave out every row with a missing value in some trial */
-    KSPEC_NAN_OMIT_COLS, /* the same for columns */
+    KSPEC_NAN_ERROR = 0, /* fail, and name the row and column of the first missing value */
+    KSPEC_NAN_OMIT_ROWS, /* omit every row with a missing value in some trial */
+    KSPEC_NAN_OMIT_COLS, /* omit such columns */
     /* a row without values in a trial has one repeat less; each row needs at least 2 repeats */
     KSPEC_NAN_RAGGED_TRIALS,
     KSPEC_NAN_KEEP /* leave NaN in the data */
@@ -26,9 +26,9 @@ typedef struct {
     /* Numbers and ranges from 0, such as "0-10,13". "20-" goes to the end; an exclamation mark excludes: "!3"
      * is all but 3. NULL: all. */
     const char *select_rows;
-    const char *select_cols; /* the same, or names from a text file's header */
+    const char *select_cols; /* the columns to read: numbers as above, or names from the header of a text */
     kspec_nan nan;
-    /* 1: a NumPy vector of complex numbers is two columns, real and imaginary. 0: it is an error. */
+    /* 1: read a NumPy vector of complex numbers as two columns, real and imaginary. 0: refuse it. */
     int complex_pairs;
     /* 1: use borrowed arrays (kspec/host.h) in place, with any strides: `data` of the data set may then be
      * NULL, and kspec_dataset_trial() gives the trials. 0: copy them unless row-major. */
@@ -60,9 +60,9 @@ typedef struct {
     size_t array_shape[3];
     /* Missing values in the selected rows and columns of all trials, before any were omitted. */
     size_t missing;
-    size_t omitted_rows, omitted_cols; /* rows and columns left out for missing values */
-    kspec_memory memory; /* where `data` and the trials are: on a GPU only if `on_device` asked for it */
-    /* such as an index or a time among the columns, or unrelated trials: see kspec/doubt.h */
+    size_t omitted_rows, omitted_cols; /* the numbers of rows and columns omitted for missing values */
+    kspec_memory memory; /* the memory of `data` and the trials; GPU memory only if `on_device` is 1 */
+    /* doubts such as an index or a time among the columns, or unrelated trials (kspec/doubt.h) */
     size_t doubt_count;
     kspec_doubt **doubts;
     int is_complex;   /* 1: the two columns are a vector of complex numbers (complex_pairs) */
@@ -97,17 +97,16 @@ KSPEC_API kspec_status kspec_read(const char *const *inputs, size_t count, const
 /* Labels of rows or columns, such as the document of each row: words or numbers, only tested for equality. */
 typedef struct {
     size_t count;
-    size_t groups;          /* the number of different labels */
-    uint64_t *of;           /* count numbers, 0 ... groups-1 in order of first appearance */
-    size_t column, columns; /* select_cols: the labels' column and the number of columns; else 0 of 1 */
+    size_t groups; /* the number of different labels */
+    uint64_t *of;  /* count numbers, 0 ... groups-1 in order of first appearance */
+    /* with select_cols, the column of the labels and the number of columns; else 0 and 1 */
+    size_t column, columns;
 } kspec_labels;
 
-/*
- * Reads labels: one a line of a text file (a first line with a word before nothing but numbers is a header;
+/* Reads labels: one a line of a text file (a first line with a word before nothing but numbers is a header;
  * blank lines do not count), or a vector or column of numbers from any other kind of file. With select_cols
  * they are a column of a table, by name or number; select_rows takes some of the rows. In a team, rank 0
- * reads them for all ranks. The call ignores the other options. A missing label is KSPEC_E_IO.
- */
+ * reads them for all ranks. The call ignores the other options. A missing label is KSPEC_E_IO. */
 KSPEC_API kspec_status kspec_read_labels(const char *input, const kspec_read_opts *opts, kspec_labels **out,
                                          kspec_error *err);
 

@@ -9,7 +9,7 @@ KSPEC_BEGIN_DECLS
 typedef enum {
     KSPEC_PROCESS_RFF = 0, /* sqrt(2) sin(w.x + b): kernel exp(-|x-x'|^2 eta/2), x ~ N(0,I) in R^dim */
     KSPEC_PROCESS_LINEAR,  /* sum_l sqrt(c_l) x_l w_l, x and w standard normal: eigenvalues c_l */
-    KSPEC_PROCESS_GAUSSIAN /* columns are draws of the Gaussian process with the same kernel as rff */
+    KSPEC_PROCESS_GAUSSIAN /* columns are draws of the Gaussian process with the kernel of rff */
 } kspec_process;
 
 /*
@@ -55,12 +55,10 @@ typedef struct {
     kspec_progress progress;
 } kspec_generate_opts;
 
-/*
- * Draws T matrices of `rows` inputs (P) and `cols` features (Q), the trials, into out: T x rows x cols,
+/* Draws T matrices of `rows` inputs (P) and `cols` features (Q), the trials, into out: T x rows x cols,
  * row-major. Memory beyond `out`: dim x cols weights, and 64 rows per thread; for the Gaussian process, which
  * has at most 20,000 rows, a rows x rows Cholesky factor and 512 rows per thread. kspec/host.h generates a
- * matrix that does not fit in memory in bands of rows.
- */
+ * matrix that does not fit in memory in bands of rows. */
 KSPEC_API kspec_status kspec_generate(size_t rows, size_t cols, const kspec_generate_opts *opts, double *out,
                                       kspec_error *err);
 

@@ -8,10 +8,11 @@ KSPEC_BEGIN_DECLS
 
 /* ---------------------------------------------------------------- the data */
 
-/* How pixels are scaled before they enter the network. */
+/* The scaling of pixels before they enter the network. */
 typedef enum {
-    KSPEC_PIXELS_UNIT = 0, /* minus the mean training image, then scaled to mean |x|^2 = 1 in training */
-    KSPEC_PIXELS_255       /* divided by 255 */
+    /* subtract the mean training image, then scale to a mean |x|^2 of 1 over the training images */
+    KSPEC_PIXELS_UNIT = 0,
+    KSPEC_PIXELS_255 /* divided by 255 */
 } kspec_pixels;
 
 #define KSPEC_LEARN_MAX_CLASSES 10000
@@ -43,7 +44,7 @@ KSPEC_API void kspec_learn_close(kspec_learn_data *data);
 /* The sizes of the data in use. */
 typedef struct {
     size_t train_count, test_count, pixels, classes, probe;
-    double pixel_factor; /* the factor by which pixels were multiplied */
+    double pixel_factor; /* the pixels were multiplied by this factor */
 } kspec_learn_shape;
 
 /* Valid until the data are closed. NULL for NULL. */
@@ -100,7 +101,7 @@ typedef struct {
 
 /* Moments estimated from one Phi. */
 typedef struct {
-    size_t count; /* by estimator, then by order */
+    size_t count; /* the estimates, by estimator and then by order */
     kspec_estimate **estimates;
     /* The standard error of m(n)/m(1)^n, the estimate from a normalised Phi; NaN if std_error is NaN */
     double *ratio_error;
@@ -110,9 +111,9 @@ typedef struct {
     size_t epoch;
     double loss;                  /* sum of squared errors over the classes, mean over the training images */
     double accuracy;              /* the fraction of training images whose class has the largest output */
-    double test_accuracy;         /* the same for all test images; NaN without labels */
+    double test_accuracy;         /* the same fraction of all test images; NaN without labels */
     kspec_learn_moments *moments; /* from all neurons */
-    kspec_learn_moments *subsample; /* from the subsample; NULL without one */
+    kspec_learn_moments *subsample; /* the moments of the subsample; NULL without a subsample */
 } kspec_learn_epoch;
 
 typedef struct {
@@ -120,7 +121,7 @@ typedef struct {
     uint64_t seed;
     size_t epoch_count;
     kspec_learn_epoch **epochs;
-    size_t resumed; /* the epoch of the checkpoint that the run continued; 0 without one */
+    size_t resumed; /* the epoch at which a checkpoint was continued; 0 without a checkpoint */
     /* Seconds of training and of measurement (activations, estimates, loss, accuracy) in this call. */
     double train_seconds, measure_seconds;
     /* Multiply-adds of training per second of the thread's processor time; 0 without training. */
@@ -128,7 +129,7 @@ typedef struct {
 } kspec_learn_run;
 
 typedef struct {
-    size_t count; /* by width as given, then by seed */
+    size_t count; /* the runs, by width as given and then by seed */
     kspec_learn_run **runs;
     size_t every, batch; /* as used */
     int nmax;

@@ -16,14 +16,14 @@ KSPEC_BEGIN_DECLS
  * with distinct rows and distinct columns is an unbiased estimate of m(n).
  */
 typedef enum {
-    KSPEC_ESTIMATOR_DEFAULT = 0,     /* the set of estimators if none is named: AUTO */
+    KSPEC_ESTIMATOR_DEFAULT = 0,     /* the value of an empty set, which means AUTO */
     KSPEC_ESTIMATOR_NAIVE = 1u << 0, /* All cycles, tr((Phi Phi^T / PQ)^n). Biased by O(1/P + 1/Q). Any n. */
     /* Kong and Valiant: increasing rows, any columns. Biased by the sampling of columns. n <= P. */
     KSPEC_ESTIMATOR_KV_ROW = 1u << 1,
-    /* The same with rows and columns exchanged. Biased by the sampling of rows. n <= Q. */
+    /* Kong-Valiant of the transpose. Biased by the sampling of rows. n <= Q. */
     KSPEC_ESTIMATOR_KV_COL = 1u << 2,
     KSPEC_ESTIMATOR_PATH = 1u << 3, /* Increasing rows and increasing columns. Unbiased. n <= min(P,Q). */
-    /* All distinct rows and columns. Unbiased, of least variance. n <= 4, or 5 if affordable. */
+    /* All cycles of distinct rows and columns. Unbiased, least variance. n <= 4, or 5 if affordable. */
     KSPEC_ESTIMATOR_EXACT = 1u << 4,
     /* EXACT up to the highest order that it can compute, PATH above, and also where rounding exceeds a tenth
      * of EXACT's standard error. Each estimate reports its estimator. */
@@ -45,19 +45,18 @@ typedef enum { KSPEC_SAMPLED_BOTH = 0, KSPEC_SAMPLED_ROWS, KSPEC_SAMPLED_COLS } 
 
 /* How to use more than two trials. */
 typedef enum {
-    KSPEC_TRIALS_SPLIT = 0, /* split them at random into two halves, whose means are the two trials */
+    KSPEC_TRIALS_SPLIT = 0, /* split the trials at random into two halves, whose means are the two trials */
     /* Every edge of a cycle takes a random trial, unlike its neighbours'. PATH only, without error bars. */
     KSPEC_TRIALS_ASSIGNMENT
 } kspec_trials;
 
-/*
- * Does the matrix contain a signal, or is every entry independent noise? z is the unbiased m(2) over its
+/* Does the matrix contain a signal, or is every entry independent noise? z is the unbiased m(2) over its
  * standard error for pure noise; the columns are first divided by the root of their standard deviation, so
  * that neither large nor small ones decide. NONE: z < 2, as in 97% of noise matrices. CLEAR: z >= 4, as in
- * 0.2% of them. With one trial, noise common to a row counts as signal; with two or more it does not.
- */
+ * 0.2% of them. With one trial, noise common to a row counts as signal; with two or more it does not. */
 typedef enum {
-    KSPEC_EVIDENCE_UNKNOWN = 0, /* groups, missing entries, fewer than 5 rows (3 not centred) or 3 columns */
+    /* unknown with groups, missing entries, fewer than 5 rows (3 not centred) or fewer than 3 columns */
+    KSPEC_EVIDENCE_UNKNOWN = 0,
     KSPEC_EVIDENCE_NONE,
     KSPEC_EVIDENCE_WEAK,
     KSPEC_EVIDENCE_CLEAR
@@ -69,7 +68,7 @@ typedef struct {
      * order that AUTO's effort allows, but at least 2. */
     int nmax;
     unsigned estimators; /* a set of kspec_estimator values */
-    uint64_t seed;       /* for permutations and for splits of the trials */
+    uint64_t seed;       /* the seed of permutations and of splits of the trials */
     int threads;         /* 1 to 1024; default: all processors, or KSPEC_THREADS */
     kspec_progress progress;
     /* Ragged trials: row i was measured row_trials[i] times, in trials 0 ... row_trials[i]-1 (2 to ntrials of
@@ -81,7 +80,7 @@ typedef struct {
      * order, is the default except under AUTO (up to 8). */
     int permutations;
     kspec_side side;
-    /* A side that is the whole population: EXACT lets its indices repeat, PATH becomes Kong-Valiant. */
+    /* Which sides are samples. On a complete side EXACT repeats indices, and PATH becomes Kong-Valiant. */
     kspec_sampled sampled;
     int no_stderr; /* 1: no error bars */
     int normalize; /* 1: divide Phi by the root mean square of all its entries */
@@ -124,9 +123,9 @@ typedef struct {
      * limits the GB of GPU memory in use. */
     kspec_device device;
     kspec_team *team; /* Divides the work among processes (kspec/team.h). NULL: this process only. */
-    /* Where all of phi is. The call computes on the GPU with one or two trials there: in the given order,
-     * without center, bound, pairwise, ragged trials, groups or populations, for a root mean square of 1e-100
-     * to 1e100. Otherwise it copies them to the host first. */
+    /* The memory that holds all of phi. The call computes on the GPU with one or two trials there, in the
+     * given order, without center, bound, pairwise, ragged trials, groups or populations, and for a root mean
+     * square of 1e-100 to 1e100. Otherwise it first copies the trials to the host. */
     kspec_memory data_memory;
 } kspec_moments_opts;
 
@@ -161,7 +160,7 @@ typedef struct {
     /* The correlation of the estimates' errors, count x count in their order, by the jackknife; NaN for an
      * estimate without an error bar. NULL if not requested. */
     double *correlation;
-    kspec_side side; /* the side that PATH used; GIVEN without PATH */
+    kspec_side side; /* the side on which PATH ran; GIVEN without PATH */
     /* The number of orders of rows and columns that PATH or Kong-Valiant averaged over; 0 without them. */
     int permutations;
     /* The dimensionality m(1)^2/m(2), both without bias as by kspec_dimension(), for all estimators. NaN if
@@ -182,7 +181,7 @@ typedef struct {
     size_t block;              /* the largest number of rows in a block; 0: no blocks */
     size_t missing;            /* the number of missing entries in all trials together */
     kspec_device_used device;
-    kspec_center center; /* which mean was removed */
+    kspec_center center; /* the mean that the call removed */
     size_t doubt_count;  /* see kspec/doubt.h */
     kspec_doubt **doubts;
     /* A bound on the change of the participation ratio by rounding, as in kspec_dimension_result. */

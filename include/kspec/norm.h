@@ -18,18 +18,16 @@ typedef struct {
     uint64_t seed;
     int threads;
     kspec_progress progress;
-    double gamma; /* an alternative to sigma, which must be 0 then: see kspec_kernel */
+    double gamma; /* gives the bandwidth instead of sigma, which must then be 0 (see kspec_kernel) */
     double nu;    /* the smoothness of KSPEC_KERNEL_MATERN, above 0 and at most 100,000; default 1.5 */
     kspec_frequencies frequencies; /* of kspec_features() */
 } kspec_kernel_opts;
 
-/*
- * Random Fourier features: Z (n x q, row-major, written to out) with Z_ij = sqrt(2/q) cos(w_j.x_i + b_j), b_j
+/* Random Fourier features: Z (n x q, row-major, written to out) with Z_ij = sqrt(2/q) cos(w_j.x_i + b_j), b_j
  * uniform on (0, 2 pi). Z Z^T estimates the Gram matrix K of the n rows of x without bias. Feature j does not
  * depend on q; for a given sigma a row's features do not depend on the other rows of x. Entries of x beyond
  * 1e12 sigma are KSPEC_E_ARG. Time n q p multiply-adds and n q cosines; memory p q doubles and 128 rows of x
- * per thread.
- */
+ * per thread. */
 KSPEC_API kspec_status kspec_features(const kspec_matrix *x, const kspec_kernel_opts *opts, double *out,
                                       kspec_error *err);
 
@@ -74,7 +72,7 @@ typedef struct {
     size_t features;
     size_t sample;    /* r, the rows of a Nystrom sample, at most n; default min(n, 1000) */
     int sample_first; /* 1: the sample is the first r rows; default: r rows that the seed draws */
-    int updates;      /* the most updates of an iteration; default 1000 */
+    int updates;      /* the largest number of updates of an iteration; default 1000 */
     /* An iteration ends when its estimated relative error is below this, between 0 and 1; default 1e-10. */
     double stop;
     int repeats; /* draws of features and samples to average over, at most 1,000,000; default 1 */
@@ -90,7 +88,7 @@ typedef struct {
     /* A GPU computes the products with K for POWER, LANCZOS and NYSTROM, tile by tile, if K is not given, and
      * the features, products and moments of the RFF methods. EIGEN always runs on the CPU. */
     kspec_device device;
-    /* Where x is. The call copies x from a GPU to the host, where it scales and centres it. */
+    /* The memory that holds x. The call copies x from a GPU to the host, and scales and centres x there. */
     kspec_memory data_memory;
     double nu; /* the smoothness of KSPEC_KERNEL_MATERN, above 0 and at most 100,000; default 1.5 */
     /* ORTHOGONAL is for RFF_POWER and RFF_NYSTROM: RFF_DEBIASED needs independent features. */
@@ -109,9 +107,9 @@ typedef struct {
 typedef struct {
     kspec_norm_method method;
     double value; /* the estimate of |K|: the mean over the draws */
-    /* RFF_DEBIASED: a nominal 95% interval (over several draws, the mean of its ends); else NaN. */
+    /* For RFF_DEBIASED, a nominal 95% interval (with several draws, the mean of its ends); else NaN. */
     double ci_low, ci_high;
-    double spread;  /* standard deviation over the draws; NaN for one draw */
+    double spread;  /* the standard deviation over the draws; NaN for one draw */
     double seconds; /* seconds of one draw, on average */
     /* Updates (power) or products (Lanczos) of one draw, on average; 0 for the other methods. */
     double iterations;
@@ -136,15 +134,15 @@ typedef struct {
 
 typedef struct {
     size_t n, p;             /* rows and columns of x */
-    double sigma, gamma;     /* in use; NaN for a Gram matrix that was given */
-    size_t constant_columns; /* number of constant columns, which the scaling set to 0 */
+    double sigma, gamma;     /* the bandwidth in use; NaN for a given Gram matrix */
+    size_t constant_columns; /* the number of constant columns, which became 0 */
     size_t count;            /* one entry per method, in the order of kspec_norm_method */
     kspec_norm_entry **entries;
     double seconds;
-    kspec_device_used device; /* where the products with K and the features were computed */
+    kspec_device_used device; /* the device of the products with K and of the features */
     size_t doubt_count;       /* see kspec/doubt.h; for an entry, `where` is the name of its method */
     kspec_doubt **doubts;
-    double nu; /* of the Matern kernel, else NaN */
+    double nu; /* nu of the Matern kernel, else NaN */
     /* The expected relative error of RFF_POWER at the q chosen for opts.error; else NaN. */
     double expected_error;
 } kspec_norm_result;

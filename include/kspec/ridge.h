@@ -21,11 +21,9 @@ KSPEC_BEGIN_DECLS
  * > n (the features interpolate: no training error), and does not exist at 2N = n.
  */
 
-/*
- * Other features are S = f(XW), n x N, for a function f with a kernel K = E f(Xw) f(Xw)^T in closed form.
+/* Other features are S = f(XW), n x N, for a function f with a kernel K = E f(Xw) f(Xw)^T in closed form.
  * Then there is one delta, Q = ((N/n) K/(1+delta) + lambda I)^-1 with delta = tr(K Q)/n, and N replaces 2N
- * above. Sigma also divides X.
- */
+ * above. Sigma also divides X. */
 typedef enum {
     KSPEC_RIDGE_ACTIVATION_FOURIER = 0, /* cos(t) and sin(t): two columns for each w */
     KSPEC_RIDGE_ACTIVATION_RELU,        /* max(t, 0) */
@@ -99,12 +97,10 @@ typedef struct {
     double nu; /* of KSPEC_KERNEL_MATERN, above 0; default 1.5 */
 } kspec_ridge_opts;
 
-/*
- * Prepares predictions for training rows x (n x p) and targets y (n x m: a regression for each column) and,
+/* Prepares predictions for training rows x (n x p) and targets y (n x m: a regression for each column) and,
  * unless both are NULL, test rows (n_test x p) and targets (n_test x m). n and n_test are at most 100,000.
  * The handle copies the data, and stores 4 n x n and 3 n_test x n matrices, 3.6 GB at n = n_test = 8000;
- * KSPEC_E_NOMEM if that exceeds the free memory. One thread at a time may use a handle.
- */
+ * KSPEC_E_NOMEM if that exceeds the free memory. One thread at a time may use a handle. */
 typedef struct kspec_ridge kspec_ridge;
 KSPEC_API kspec_status kspec_ridge_open(const kspec_matrix *x, const kspec_matrix *y,
                                         const kspec_matrix *x_test, const kspec_matrix *y_test,
@@ -168,13 +164,11 @@ typedef struct {
     size_t draws; /* behind each point's `measured` */
 } kspec_ridge_result;
 
-/*
- * Predicts for each of `paths` numbers N of feature pairs (at most 10^9) and of `count` values of lambda, 0
+/* Predicts for each of `paths` numbers N of feature pairs (at most 10^9) and of `count` values of lambda, 0
  * or 1e-100 to 1e100, in any order: the points of N[0] in the order of lambda, then the points of N[1] ... A
  * step takes about 3/2 n^3 multiply-adds, the errors on test rows 3/2 n^2 n_test more for each point. A team
  * divides the paths among its ranks if there are enough paths and no checkpoint, otherwise the work of each
- * point. KSPEC_E_NUMERIC: lambda = 0, and (nearly) repeated rows, so that the limit does not exist.
- */
+ * point. KSPEC_E_NUMERIC: lambda = 0, and (nearly) repeated rows, so that the limit does not exist. */
 KSPEC_API kspec_status kspec_ridge_predict(kspec_ridge *r, const size_t *N, size_t paths,
                                            const double *lambda, size_t count, kspec_ridge_result **out,
                                            kspec_error *err);
@@ -217,13 +211,11 @@ typedef struct {
     kspec_doubt **doubts;
 } kspec_ridge_recommend_result;
 
-/*
- * Recommends a number of features up to `most` (0: four for each training row), a lambda, and a sigma of 0.3
+/* Recommends a number of features up to `most` (0: four for each training row), a lambda, and a sigma of 0.3
  * to 3 times the median distance, regardless of the handle's sigma, by the predicted test error. If
  * test_fraction chose the test set, predictions are means over five random divisions of the same rows, or
  * over fewer if the eigendecompositions would take long. One eigendecomposition serves all N and lambda,
- * because in this search Fourier's features share one delta, the delta of random phases.
- */
+ * because in this search Fourier's features share one delta, the delta of random phases. */
 KSPEC_API kspec_status kspec_ridge_recommend(kspec_ridge *r, size_t most, kspec_ridge_recommend_result **out,
                                              kspec_error *err);
 

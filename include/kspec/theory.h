@@ -29,22 +29,18 @@ KSPEC_API kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, i
 KSPEC_API kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t dim, size_t count,
                                                     double *eigenvalues, double *logs, kspec_error *err);
 
-/*
- * Writes the eigenfunctions of the `count` largest eigenvalues, in the same order, to values (points x
+/* Writes the eigenfunctions of the `count` largest eigenvalues, in the same order, to values (points x
  * count); for equal eigenvalues, a basis of products. Each row of `points` is a point x, in coordinates where
  * x ~ N(0, I) and the kernel is exp(-sum eta_i (x_i - y_i)^2 / 2). Each function has mean square 1 under x;
- * the sum over k of lambda_k f_k(x) f_k(y) tends to the kernel.
- */
+ * the sum over k of lambda_k f_k(x) f_k(y) tends to the kernel. */
 KSPEC_API kspec_status kspec_theory_rbf_eigenfunctions(const double *eta, size_t dim,
                                                        const kspec_matrix *points, size_t count,
                                                        double *values, kspec_error *err);
 
-/*
- * The eigenvalues of Sx S^-1 (the generalised symmetric problem Sx v = eta S v) in decreasing order. S must
+/* The eigenvalues of Sx S^-1 (the generalised symmetric problem Sx v = eta S v) in decreasing order. S must
  * be symmetric positive definite and Sx symmetric positive semidefinite (else KSPEC_E_DATA); either may be
  * NULL, the identity, but not both. `eta` has room for as many values as a matrix has rows. *count is the
- * number of values above zero, up to rounding; you may ignore the others.
- */
+ * number of values above zero, up to rounding; you may ignore the others. */
 KSPEC_API kspec_status kspec_theory_rbf_eta(const kspec_matrix *S, const kspec_matrix *Sx, double *eta,
                                             size_t *count, kspec_error *err);
 

@@ -89,22 +89,18 @@ typedef struct {
     kspec_device_used device;
 } kspec_unbiased_result;
 
-/*
- * At most 10 entries a product and 5 distinct indices an axis (before centring), 8 axes and 12 products.
+/* At most 10 entries a product and 5 distinct indices an axis (before centring), 8 axes and 12 products.
  * Time: a few matrix products, `products` of them; leaving out adds about twice as many. A graph of treewidth
  * above two needs more: the call fixes one index at each of its values in turn, up to 1e14 multiply-adds, and
- * refuses larger graphs. For a failure in the text, the message marks the place.
- */
+ * refuses larger graphs. For a failure in the text, the message marks the place. */
 KSPEC_API kspec_status kspec_unbiased(const char *expression, const kspec_operand *operands, size_t count,
                                       const kspec_unbiased_opts *opts, kspec_unbiased_result **out,
                                       kspec_error *err);
 
-/*
- * The error bar of any function of estimates, such as a ratio: without[k] has the function's values without
+/* The error bar of any function of estimates, such as a ratio: without[k] has the function's values without
  * each of the sizes[k] indices of an axis, computed from the estimates' leave-one-out values. shares[k] is 1,
  * or 1 - size/N for a sample from a finite population of N. bar: standard error, lower and upper end of the
- * 95% interval.
- */
+ * 95% interval. */
 KSPEC_API kspec_status kspec_jackknife(double value, const double *const *without, const size_t *sizes,
                                        const double *shares, size_t axes, double *bar, kspec_error *err);
 

@@ -6,7 +6,8 @@
 
 KSPEC_BEGIN_DECLS
 
-/* -------------------------------------------------------------------------- on the Fourier grid
+/*
+ * -------------------------------------------------------------------------- on the Fourier grid
  *
  * In this header N is the number of data points on the grid, as in the paper, and P the number of modes.
  *
@@ -19,7 +20,8 @@ KSPEC_BEGIN_DECLS
  * Psi_jk = e^{2 pi i jk/N}. L_N^-alpha weights the data points, L_p^-beta the modes. alpha only affects
  * p < N, beta only p > N.
  *
- * Complex arrays are pairs of doubles, real part first. */
+ * Complex arrays are pairs of doubles, real part first.
+ */
 typedef enum {
     KSPEC_WLS_REGIME_UNDER = 0, /* p < N: no fit meets all data */
     KSPEC_WLS_REGIME_OVER       /* p >= N: the fit meets all data, in many ways if p > N */
@@ -68,13 +70,11 @@ typedef struct {
     double seconds;
 } kspec_wls_result;
 
-/*
- * The expected errors at each of `count` values of p, 1 <= p <= P. p >= N: the whole list costs O(P). p < N:
+/* The expected errors at each of `count` values of p, 1 <= p <= P. p >= N: the whole list costs O(P). p < N:
  * O(p^2 + p (N-p)) for each p, by a recursion (docs/explanation/wls.md) with the error `accuracy`. If that
  * exceeds 1e-9 (weights that span more than about 1e12: alpha > 1.5 at N = 4096), the call uses a QR
  * factorisation, O(N p^2). If that costs more than 1e11, or is less accurate than 1e-6, the call fails with
- * KSPEC_E_NUMERIC.
- */
+ * KSPEC_E_NUMERIC. */
 KSPEC_API kspec_status kspec_wls_theory(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
                                         kspec_wls_result **out, kspec_error *err);
 
@@ -89,12 +89,10 @@ KSPEC_API kspec_status kspec_wls_empirical(size_t N, const size_t *p, size_t cou
 KSPEC_API kspec_status kspec_wls_best_p(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
                                         kspec_wls_result **out, kspec_error *err);
 
-/*
- * The weight of least expected error at a given p, in [low, high], low < high: alpha if p < N, beta if p > N
+/* The weight of least expected error at a given p, in [low, high], low < high: alpha if p < N, beta if p > N
  * (the other has no influence). The result is one point with that alpha or beta. At p = N no weight has any
  * influence, and beta is `low`. The search tries 25 values, then golden sections around the best, to 1e-6 of
- * the interval. It skips weights so steep that kspec_wls_theory() is less accurate than 1e-6.
- */
+ * the interval. It skips weights so steep that kspec_wls_theory() is less accurate than 1e-6. */
 KSPEC_API kspec_status kspec_wls_best_weight(size_t N, size_t p, double low, double high,
                                              const kspec_wls_opts *opts, kspec_wls_result **out,
                                              kspec_error *err);
@@ -121,12 +119,14 @@ KSPEC_API kspec_status kspec_wls_fit(size_t N, size_t p, const double *y, const 
 KSPEC_API kspec_status kspec_wls_predict(const double *theta, size_t p, const double *x, size_t count,
                                          double *f, int threads, kspec_error *err);
 
-/* -------------------------------------------------------------------------------- smooth curves
+/*
+ * -------------------------------------------------------------------------------- smooth curves
  *
  * A curve through data at any x, with a band: y_i = f(x_i) + noise of standard deviation s/sqrt(weight_i).
  * f = sum_k theta_k phi_k in a basis of p functions, the first of them 1. theta_0 is free. The others are
  * normal with variances that fall with the level of phi_k (its frequency or degree) in one of three ways.
  * Basis, variances and s are compared by the marginal likelihood of the data (docs/explanation/smoothing.md).
+
  */
 typedef enum {
     KSPEC_WLS_BASIS_AUTO = 0,  /* the likeliest of the next three; FOURIER for complex data */
@@ -202,11 +202,13 @@ KSPEC_API kspec_status kspec_wls_smooth(size_t N, const double *x, const double 
                                         const kspec_wls_smooth_opts *opts, kspec_wls_smooth_result **out,
                                         kspec_error *err);
 
-/* ------------------------------------------------------------------------- features that smooth
+/*
+ * ------------------------------------------------------------------------- features that smooth
  *
  * The model of Theorem 5.1 of "A Generalized Weighted Optimization Method for Computational Learning and
  * Inversion": Psi = U S V* with singular values t_k^-zeta. In the bases U and V, y_k = t_k^-zeta theta_k +
- * delta_k; the estimate inverts the first p. Each delta_k, k < N, has the standard deviation s. */
+ * delta_k; the estimate inverts the first p. Each delta_k, k < N, has the standard deviation s.
+ */
 typedef struct {
     size_t p;
     double error; /* sum_{k<p} s^2 t_k^(2 zeta) + sum_{k>=p} E|theta_k|^2, exact */
@@ -272,22 +274,18 @@ typedef struct {
     double seconds;
 } kspec_wls_features_result;
 
-/*
- * Weighted least squares with a real feature matrix Psi (N x P), through the singular value decomposition of
+/* Weighted least squares with a real feature matrix Psi (N x P), through the singular value decomposition of
  * A Psi_p B and a decision on its rank: among all minimisers it takes the one of least |w|. y is N x outputs,
  * or NULL if you only want errors. Every entry must be finite, and both covariances symmetric and positive
- * semidefinite; otherwise KSPEC_E_DATA.
- */
+ * semidefinite; otherwise KSPEC_E_DATA. */
 KSPEC_API kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_matrix *y,
                                           const kspec_wls_features_opts *opts,
                                           kspec_wls_features_result **out, kspec_error *err);
-/*
- * Features of the neural tangent kernel (equation (64) of the paper), for the two-layer network f(x) = sum_m
+/* Features of the neural tangent kernel (equation (64) of the paper), for the two-layer network f(x) = sum_m
  * a_m max(w_m.x, 0)/sqrt(M) with M neurons: the derivatives with respect to all w_m at the start, w_m ~ N(0,
  * scale^2 I) and a_m uniform on (-1,1). psi (n x M p) receives them: column m p + k is a_m [w_m.x > 0]
  * x_k/sqrt(M). start (n) receives f there, psi times the weights: a linearised network fits the target minus
- * start. The network depends only on the seed, so that several calls may compute rows.
- */
+ * start. The network depends only on the seed, so that several calls may compute rows. */
 KSPEC_API kspec_status kspec_wls_ntk(const kspec_matrix *x, size_t neurons, double scale, uint64_t seed,
                                      double *psi, double *start, kspec_error *err);
 
