@@ -41,8 +41,9 @@ def written(arguments):
     return {a: plain(contents(a)) for a in arguments if os.path.isfile(a)}
 
 
-def run(command, given):
-    p = subprocess.run(command, input=given, capture_output=True)
+def run(command, given, preload=None):
+    environment = {**os.environ, "LD_PRELOAD": preload} if preload else None
+    p = subprocess.run(command, input=given, capture_output=True, env=environment)
     return p.returncode, p.stdout, p.stderr
 
 
@@ -69,9 +70,9 @@ def main():
         files = written(arguments)
         for launcher, ranks in pairs:
             command = ["timeout", "-k", "5", "300", launcher, "-n", str(ranks), how["kspec"], *arguments]
-            status, out, err = run(command, given)
+            status, out, err = run(command, given, how["rest"])
             if status == -signal.SIGPIPE:  # of MPICH's launcher itself, whose helper had ended before it
-                status, out, err = run(command, given)
+                status, out, err = run(command, given, how["rest"])
             differ = [what for what, a, b in [
                 ("status", alone[0], status), ("output", plain(alone[1]), plain(out)),
                 ("files", files, written(arguments)),
