@@ -1,5 +1,4 @@
-/*
- * kspec.h - estimates properties of the infinite kernel behind a finite matrix of measurements.
+/* kspec.h - estimates properties of the infinite kernel behind a finite matrix of measurements.
  *
  * This header and its parts are the manual. They compile alone as C11 and as C++. The contract, true of every
  * call:
@@ -28,16 +27,15 @@
  *
  * One name has one meaning. P and Q are the rows and columns of a matrix of measurements Phi (inputs by
  * features), n and p the rows and columns of a data table X. N counts random features or the neurons of a
- * layer, q the random features of a Gram matrix. sigma is the bandwidth of the kernel
- * exp(-|x-y|^2/(2 sigma^2)), 1 by default. `seed`, `threads` and `progress` are the same options everywhere.
- * wls.h keeps its paper's symbols: N points, P modes with p learned ones, exponents alpha, beta, gamma.
+ * layer, q the random features of a Gram matrix. sigma is the bandwidth of the kernel exp(-|x-y|^2/(2
+ * sigma^2)), 1 by default. `seed`, `threads` and `progress` are the same options everywhere. wls.h keeps its
+ * paper's symbols: N points, P modes with p learned ones, exponents alpha, beta, gamma.
  *
  * Structs that are passed by value or pointed to without a size never change: kspec_matrix, kspec_error,
  * kspec_progress, kspec_operand, kspec_device_used, kspec_learn_scaling, kspec_learn_store.
  *
  * kspec/host.h has further functions for the tool and the Python package. It is not stable, and this header
- * does not include it.
- */
+ * does not include it. */
 #ifndef KSPEC_H
 #define KSPEC_H
 

@@ -71,15 +71,13 @@ KSPEC_API const char *kspec_version(void);
 
 /* ------------------------------------------------------------- environment */
 
-/*
- * Where a call computes. AUTO chooses a GPU if it is faster for this size, otherwise the CPU; the environment
+/* Where a call computes. AUTO chooses a GPU if it is faster for this size, otherwise the CPU; the environment
  * variable KSPEC_DEVICE (auto, cpu, gpu, gpu:K) overrides AUTO. GPU is the first GPU, and
  * KSPEC_DEVICE_GPU_FIRST + K is GPU number K, up to KSPEC_DEVICE_GPU_LAST. GPU and these numbers fail if the
  * GPU does not exist, or lacks the memory or the method.
  *
  * A GPU gives the same estimates with other rounding errors, and the same bits each time. The library uses it
- * through a plugin, libkspec_cuda.so, in the library's directory; nothing else needs CUDA.
- */
+ * through a plugin, libkspec_cuda.so, in the library's directory; nothing else needs CUDA. */
 typedef enum {
     KSPEC_DEVICE_AUTO = 0,
     KSPEC_DEVICE_CPU,
@@ -138,14 +136,12 @@ typedef enum {
 
 /* ---------------------------------------------------------- random numbers */
 
-/*
- * Counter-based random numbers (Philox4x64-10, Random123): number `index` of stream `stream` of `seed` is a
+/* Counter-based random numbers (Philox4x64-10, Random123): number `index` of stream `stream` of `seed` is a
  * pure function of the three. Every instruction set gives the same bits. Each call writes the `count` numbers
  * with indices first, first+1, ... to `out`.
  *
  * The library itself draws from streams 1 to 4, 1000 to 4.2e9, and from 2^40 on (src/base/streams.h). A
- * program that uses one seed for both should take streams from 5 to 999.
- */
+ * program that uses one seed for both should take streams from 5 to 999. */
 
 /* Uniform on the open interval (0,1): (k + 1/2) / 2^52, k = 0 ... 2^52-1. */
 KSPEC_API void kspec_random_uniform(uint64_t seed, uint64_t stream, uint64_t first, size_t count,

@@ -6,8 +6,7 @@
 
 KSPEC_BEGIN_DECLS
 
-/*
- * The dimensionality of the kernel behind a matrix Phi (P inputs by Q features) is its participation ratio
+/* The dimensionality of the kernel behind a matrix Phi (P inputs by Q features) is its participation ratio
  *
  *     m(1)^2 / m(2) = (sum of eigenvalues)^2 / sum of squared eigenvalues:
  *
@@ -18,8 +17,7 @@ KSPEC_BEGIN_DECLS
  *
  * With one trial, independent noise in every entry counts as dimensions, since it adds to the trace. With two
  * or more trials of the same rows and columns it does not; more than two are split into halves, as by
- * kspec_moments().
- */
+ * kspec_moments(). */
 typedef struct {
     size_t size;
     /* Which means to remove. Default ROWS: the mean of each column over the inputs. COLS: the mean of each
@@ -128,13 +126,11 @@ typedef struct {
     double rounding;
 } kspec_dimension_result;
 
-/*
- * phi points to ntrials >= 1 matrices of one shape. P must be at least 5 (3 without centring) and Q at least
+/* phi points to ntrials >= 1 matrices of one shape. P must be at least 5 (3 without centring) and Q at least
  * 3, so that one of each can be left out.
  *
  * Time: two products of a P x Q with a Q x Q matrix (P x P if that is smaller), for each split. Memory beyond
- * Phi: a copy of each half, and two Q x Q matrices or, if P is smaller, bands of P x P.
- */
+ * Phi: a copy of each half, and two Q x Q matrices or, if P is smaller, bands of P x P. */
 KSPEC_API kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials,
                                        const kspec_dimension_opts *opts, kspec_dimension_result **out,
                                        kspec_error *err);
@@ -178,7 +174,7 @@ typedef struct {
      * a rotation of its columns; if both sides are sampled, it is more. */
     kspec_sampled sampled;
     uint64_t population_rows, population_cols;
-    int no_shared; /* 1: skip the shared dimension, whose plan takes 0.06 s for every size */
+    int no_shared;            /* 1: skip the shared dimension, whose plan takes 0.06 s for every size */
     kspec_memory data_memory; /* of both, as in kspec_dimension_opts; orders above 2 also copy them */
 } kspec_compare_opts;
 

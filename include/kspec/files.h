@@ -69,8 +69,7 @@ typedef struct {
     const char *file; /* the file that `data` maps, and changes with; NULL: `data` is a copy */
 } kspec_dataset;
 
-/*
- * Reads a matrix, or several trials of one, from files:
+/* Reads a matrix, or several trials of one, from files:
  *
  *     x.npy            NumPy: f2 f4 f8, all integers, bool, either byte and memory order, 1 to 3 axes
  *     x.npz:key        a member of a NumPy archive; omit the key if the archive has only one
@@ -89,8 +88,7 @@ typedef struct {
  * unless `axes` is given. Text and npy may be gzipped. Sparse matrices become full ones. Large row-major f8
  * .npy files are mapped, not copied. A separate process (kspec-hdf5) parses HDF5 and MATLAB files, so that a
  * file that crashes their libraries is an error, not a crash. If the kernel has seccomp, that process cannot
- * open any file while it parses.
- */
+ * open any file while it parses. */
 KSPEC_API kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_read_opts *opts,
                                   kspec_dataset **out, kspec_error *err);
 

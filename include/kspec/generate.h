@@ -12,16 +12,14 @@ typedef enum {
     KSPEC_PROCESS_GAUSSIAN /* columns are draws of the Gaussian process with the kernel of rff */
 } kspec_process;
 
-/*
- * Noise of standard deviation S in every entry, drawn anew in each trial: S e_ia, e_ia standard normal and
+/* Noise of standard deviation S in every entry, drawn anew in each trial: S e_ia, e_ia standard normal and
  * independent; or the entries of a row, of a column, or half and half of both share a fraction rho of its
  * variance:
  *
  *     S (sqrt(1-rho) e_ia + sqrt(rho) r_i),   S (sqrt(1-rho) e_ia + sqrt(rho) c_a),
  *     S (sqrt(1-rho) e_ia + sqrt(rho/2) (r_i + c_a)).
  *
- * Shared noise biases every estimate of the moments from one trial; two trials remove this bias.
- */
+ * Shared noise biases every estimate of the moments from one trial; two trials remove this bias. */
 typedef enum {
     KSPEC_NOISE_INDEPENDENT = 0,
     KSPEC_NOISE_ROWS,
@@ -32,8 +30,8 @@ typedef enum {
 typedef struct {
     size_t size;
     kspec_process process;
-    /* The dimension of the inputs; default: as many as eta, eigenvalues or rows of Sigma or Sigma_x, else
-     * 1. */
+    /* The dimension of the inputs; default: as many as eta, eigenvalues or rows of Sigma or Sigma_x, else 1.
+     */
     size_t dim;
     /* rff, gaussian: one value, or one per dimension, above 0; eta_count is 0, 1 or dim. Default 1. */
     const double *eta;

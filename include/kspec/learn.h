@@ -26,14 +26,12 @@ typedef struct {
     size_t classes;
 } kspec_learn_data_opts;
 
-/*
- * Copies images and labels. An image is a row; its label, the row of a single column, is a class: 0, 1, 2,
+/* Copies images and labels. An image is a row; its label, the row of a single column, is a class: 0, 1, 2,
  * ... test_labels may be NULL. Test images are shifted and scaled like the training images. The copy of the
  * images has single precision, the copy of the probe double.
  *
  * KSPEC_E_DATA: a pixel is not finite or beyond single precision, a label is not a class, or all training
- * images are equal (KSPEC_PIXELS_UNIT).
- */
+ * images are equal (KSPEC_PIXELS_UNIT). */
 typedef struct kspec_learn_data kspec_learn_data;
 KSPEC_API kspec_status kspec_learn_open(const kspec_matrix *images, const kspec_matrix *labels,
                                         const kspec_matrix *test_images, const kspec_matrix *test_labels,
@@ -136,8 +134,7 @@ typedef struct {
     double seconds;
 } kspec_learn_result;
 
-/*
- * Trains one-hidden-layer ReLU networks, y_j = sum_i a_ji max(x.w_i, 0), of each of `width_count` different
+/* Trains one-hidden-layer ReLU networks, y_j = sum_i a_ji max(x.w_i, 0), of each of `width_count` different
  * widths N, on one-hot classes with squared loss and Adam (0.9, 0.999, 1e-8). As the hidden layer changes,
  * the call estimates the moments of the kernel behind it. Every epoch goes through the training images once,
  * in a new random order. Networks run in parallel, the widest first, each on one thread: on one machine a
@@ -149,8 +146,7 @@ typedef struct {
  *
  * Memory beyond the data: for each thread 12 bytes a weight, the activations, and the needs of
  * kspec_moments(). A loss that is not finite, or a million times the first, is KSPEC_E_NUMERIC; the message
- * names run and epoch.
- */
+ * names run and epoch. */
 KSPEC_API kspec_status kspec_learn(const kspec_learn_data *data, const size_t *widths, size_t width_count,
                                    const kspec_learn_opts *opts, kspec_learn_result **out, kspec_error *err);
 

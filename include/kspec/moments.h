@@ -6,15 +6,13 @@
 
 KSPEC_BEGIN_DECLS
 
-/*
- * The matrix Phi has P rows (inputs) and Q columns (features). Its kernel operator T has eigenvalues
+/* The matrix Phi has P rows (inputs) and Q columns (features). Its kernel operator T has eigenvalues
  * lambda_1, lambda_2, ..., and kspec_moments() estimates the moments m(n) = tr T^n = sum_j lambda_j^n. The
  * first two give the dimensionality (participation ratio) m(1)^2/m(2).
  *
  * All estimators average over cycles. A cycle of order n is a closed walk over rows and columns, i_1 a_1 i_2
  * a_2 ... i_n a_n i_1, and its value is prod_l Phi[i_l,a_l] Phi[i_{l+1},a_l]. The average over all cycles
- * with distinct rows and distinct columns is an unbiased estimate of m(n).
- */
+ * with distinct rows and distinct columns is an unbiased estimate of m(n). */
 typedef enum {
     KSPEC_ESTIMATOR_DEFAULT = 0,     /* the value of an empty set, which means AUTO */
     KSPEC_ESTIMATOR_NAIVE = 1u << 0, /* All cycles, tr((Phi Phi^T / PQ)^n). Biased by O(1/P + 1/Q). Any n. */
@@ -145,8 +143,8 @@ typedef struct {
     double chebyshev_low, chebyshev_high;
     double cycles; /* the fraction of all cycles without missing entries, 0 to 1; 1 if none is missing */
     /* EXACT: a bound on the change of the value by rounding, which matters if entries differ by orders of
-     * magnitude. The interval includes it. Above a tenth of the standard error it is a doubt. 0 for
-     * others. */
+     * magnitude. The interval includes it. Above a tenth of the standard error it is a doubt. 0 for others.
+     */
     double rounding;
     /* m(n)/m(1)^n, which does not change if Phi is multiplied by a factor: the ratio of the estimates minus
      * its jackknife bias, its standard error and a nominal 95% interval. NaN if not requested, and if leaving
@@ -188,13 +186,11 @@ typedef struct {
     double participation_ratio_rounding;
 } kspec_moments_result;
 
-/*
- * Estimates the spectral moments of the kernel operator behind Phi. docs/explanation/moments.md derives the
- * estimators.
- * phi points to ntrials >= 1 matrices of one shape: repeated measurements of the same rows and columns. With
- * two, the edges of each cycle alternate between the trials, so that correlated noise causes no bias. With
- * more, the call uses both orders of two halves, and averages over `splits` such splits. Ragged rows are
- * split separately, which does not remove noise that several rows share in one trial.
+/* Estimates the spectral moments of the kernel operator behind Phi. docs/explanation/moments.md derives the
+ * estimators. phi points to ntrials >= 1 matrices of one shape: repeated measurements of the same rows and
+ * columns. With two, the edges of each cycle alternate between the trials, so that correlated noise causes no
+ * bias. With more, the call uses both orders of two halves, and averages over `splits` such splits. Ragged
+ * rows are split separately, which does not remove noise that several rows share in one trial.
  *
  * Error bars come from leave-one-out estimates. A side that is the whole population (`sampled`) contributes
  * nothing to them. The interval is computed for the logarithm, uses Student's quantile, and allows for
@@ -204,19 +200,18 @@ typedef struct {
  *
  * Time: naive and Kong-Valiant take a few matrix products per order on the shorter side, or on the rows
  * (columns); path takes (nmax-1) P^2 Q multiply-adds for each order of rows. exact takes a dozen matrix
- * products up to n = 4 and P^2 Q^2 multiply-adds at n = 5. Centring makes it take twice as long, or
- * 9 times with two trials and error bars. AUTO switches to PATH if EXACT would take more than 1e11
- * multiply-adds times `effort` and more than PATH, or 4 GiB. EXACT alone fails if its P x P intermediates do
- * not fit into memory, or if n = 5 takes more than 2e13 multiply-adds. Without nmax, or together with other
- * estimators, EXACT returns the orders that it can compute.
+ * products up to n = 4 and P^2 Q^2 multiply-adds at n = 5. Centring makes it take twice as long, or 9 times
+ * with two trials and error bars. AUTO switches to PATH if EXACT would take more than 1e11 multiply-adds
+ * times `effort` and more than PATH, or 4 GiB. EXACT alone fails if its P x P intermediates do not fit into
+ * memory, or if n = 5 takes more than 2e13 multiply-adds. Without nmax, or together with other estimators,
+ * EXACT returns the orders that it can compute.
  *
  * Memory beyond Phi: a copy if Phi must be scaled, centred, normalised, transposed, permuted or averaged;
  * naive and Kong-Valiant: squares of a side; path: 8 nmax (P+Q) doubles a thread, times 3 to 100 with error
  * bars, more for higher orders. Every call first checks the free memory.
  *
  * An entry that is not finite is KSPEC_E_DATA (except NaN with `pairwise`), and so is an order without a
- * complete cycle. A moment too large for a double is KSPEC_E_NUMERIC.
- */
+ * complete cycle. A moment too large for a double is KSPEC_E_NUMERIC. */
 KSPEC_API kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
                                      kspec_moments_result **out, kspec_error *err);
 

@@ -147,8 +147,7 @@ typedef struct {
     double expected_error;
 } kspec_norm_result;
 
-/*
- * The spectral norm |K|, the largest eigenvalue, of the Gram matrix K_ij = k(x_i, x_j) of the rows of x.
+/* The spectral norm |K|, the largest eigenvalue, of the Gram matrix K_ij = k(x_i, x_j) of the rows of x.
  *
  * K is stored if it fits into `memory`; otherwise each product computes its tiles again from the rows of x,
  * with about n^2/2 exponentials and n^2 p/2 multiply-adds. Additional memory: 32 n doubles, up to 97 n more
@@ -165,8 +164,7 @@ typedef struct {
  * methods (else KSPEC_E_ARG). Errors of K's entries are a few 1e-16, times h = max |x_i - mean|^2/(2 sigma^2)
  * if the kernel is Gaussian and h below 1e4. A given Gram matrix must be symmetric to 1e-10 of its largest
  * entry, with no negative diagonal entry, |K_ij|^2 <= K_ii K_jj, and no negative eigenvalue beyond 1e-3 of
- * the norm among those that Lanczos iteration finds; otherwise KSPEC_E_DATA.
- */
+ * the norm among those that Lanczos iteration finds; otherwise KSPEC_E_DATA. */
 KSPEC_API kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspec_norm_result **out,
                                   kspec_error *err);
 

@@ -7,8 +7,7 @@
 
 KSPEC_BEGIN_DECLS
 
-/*
- * The model. Rows of X (n x p) are samples, W (p x N) has independent standard normal entries, and the
+/* The model. Rows of X (n x p) are samples, W (p x N) has independent standard normal entries, and the
  * features are S = [cos(XW), sin(XW)] (n x 2N): random Fourier features of the Gaussian kernel
  * exp(-|x-x'|^2/2). A bandwidth sigma of the kernel divides X. Ridge regression minimises |y - S b|^2/n +
  * lambda |b|^2; its errors are the mean squares of y - S b on the training rows and on test rows. They depend
@@ -18,8 +17,7 @@ KSPEC_BEGIN_DECLS
  *     Q = ((N/n) (K_cos/(1+delta_cos) + K_sin/(1+delta_sin)) + lambda I)^-1,   delta_a = tr(K_a Q)/n.
  *
  * Ridgeless (lambda = 0) is the limit lambda -> 0. It differs for 2N < n (delta grows as theta/lambda) and 2N
- * > n (the features interpolate: no training error), and does not exist at 2N = n.
- */
+ * > n (the features interpolate: no training error), and does not exist at 2N = n. */
 
 /* Other features are S = f(XW), n x N, for a function f with a kernel K = E f(Xw) f(Xw)^T in closed form.
  * Then there is one delta, Q = ((N/n) K/(1+delta) + lambda I)^-1 with delta = tr(K Q)/n, and N replaces 2N

@@ -6,8 +6,7 @@
 
 KSPEC_BEGIN_DECLS
 
-/*
- * The eigenvalues lambda_1 >= lambda_2 >= ... of the kernel operator behind a matrix Phi (P x Q). Sampling of
+/* The eigenvalues lambda_1 >= lambda_2 >= ... of the kernel operator behind a matrix Phi (P x Q). Sampling of
  * rows and columns spreads the eigenvalues s_i of the matrix Phi Phi^T/(PQ): the first are too large, the
  * last too small. docs/explanation/spectrum.md derives the methods.
  *
@@ -27,8 +26,7 @@ KSPEC_BEGIN_DECLS
  *
  * NEWTON takes the moments of a given rank d <= 10 as exact: Newton's identities turn m(1) ... m(d) into the
  * polynomial whose roots are the eigenvalues. It has no error bars and is a baseline: estimated moments
- * nearly always give complex roots from d = 3 on. The result reports how ill-conditioned the problem is.
- */
+ * nearly always give complex roots from d = 3 on. The result reports how ill-conditioned the problem is. */
 typedef enum {
     KSPEC_SPECTRUM_METHOD_FIT = 0,
     KSPEC_SPECTRUM_METHOD_MOMENTS,
@@ -84,8 +82,8 @@ typedef struct {
     size_t exponent_from, exponent_to;
 
     /* The remaining options belong to MOMENTS; NEWTON also uses the rank, 1 to 10. d, up to 10^8, at least
-     * the number of eigenvalues that matter; more add mostly zeros. Default: free mass, listing up to
-     * 4096. */
+     * the number of eigenvalues that matter; more add mostly zeros. Default: free mass, listing up to 4096.
+     */
     size_t rank;
     size_t grid; /* Points of the grid, 3 to 100,000. Default 1001. */
     kspec_grid spacing;
@@ -185,8 +183,8 @@ typedef struct {
     kspec_weights weights; /* the weights in use, never DEFAULT */
     int draws;             /* the number of draws */
     /* The moments of the list: sums of powers of the result's eigenvalues. With free mass, the moments of the
-     * one solution's list differ from `fitted` by at most half the n-th power of the largest support
-     * point. */
+     * one solution's list differ from `fitted` by at most half the n-th power of the largest support point.
+     */
     double *listed;
 } kspec_spectrum_lp;
 
@@ -225,8 +223,8 @@ typedef struct {
     size_t t_count;
     double *t, *effective_dimension, *effective_dimension_std_error;
     double *effective_dimension_ci_low, *effective_dimension_ci_high;
-    /* The participation ratio of `moments` below, as from kspec_dimension(), or m(1)^2/m(2) of given
-     * moments. */
+    /* The participation ratio of `moments` below, as from kspec_dimension(), or m(1)^2/m(2) of given moments.
+     */
     double participation_ratio, participation_ratio_std_error;
     double participation_ratio_ci_low, participation_ratio_ci_high;
     /* The eigenvalues of the sample matrix Phi Phi^T/(PQ), for comparison: min(P,Q) of them, decreasing,
@@ -244,29 +242,25 @@ typedef struct {
     kspec_device_used device; /* where the products were computed; `moments` has a separate device */
 } kspec_spectrum_result;
 
-/*
- * Recovers opts->rank eigenvalues, or with rank 0 as many as the moments imply, from the moments m(1) ...
+/* Recovers opts->rank eigenvalues, or with rank 0 as many as the moments imply, from the moments m(1) ...
  * m(count), 1 to 1000 of them, by MOMENTS or NEWTON. std_error has their standard errors, or is NULL if they
  * are exact or of unknown error; correlation (count x count) is the correlation of their errors, or NULL if
  * they are independent. For moments of no measure, the result is the nearest measure.
  *
  * Time: a linear program of `count` + 1 rows and `grid` columns for each draw, some milliseconds. Memory:
- * `rank` doubles for each draw, and the linear program for each thread.
- */
+ * `rank` doubles for each draw, and the linear program for each thread. */
 KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, const double *std_error,
                                                    const double *correlation, size_t count,
                                                    const kspec_spectrum_opts *opts,
                                                    kspec_spectrum_result **out, kspec_error *err);
 
-/*
- * The same from a matrix, or from ntrials of one shape, as kspec_moments() takes them; that call runs first.
+/* The same from a matrix, or from ntrials of one shape, as kspec_moments() takes them; that call runs first.
  *
  * FIT needs at least 4 rows and 4 columns, and refuses groups, missing entries and finite populations. Time:
  * the eigenproblem of the shorter side n <= 32000, some seconds at n = 2000 and n^3. Memory: a copy of the
  * matrix and n (P + Q + 4n) doubles. Beyond n = 4096 it computes the singular vectors of the 4096 largest
  * eigenvalues only, with n^2 + 4096 (P + Q + n) doubles. MOMENTS has error bars if every order has one: not
- * at n = min(P,Q).
- */
+ * at n = min(P,Q). */
 KSPEC_API kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials,
                                       const kspec_spectrum_opts *opts, kspec_spectrum_result **out,
                                       kspec_error *err);

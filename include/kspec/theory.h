@@ -6,8 +6,7 @@
 
 KSPEC_BEGIN_DECLS
 
-/*
- * Every spectrum also comes in logarithms: arrays named `logs` hold natural logarithms, which are exact even
+/* Every spectrum also comes in logarithms: arrays named `logs` hold natural logarithms, which are exact even
  * if the number itself is below the smallest double (and 0 then) or above the largest (and infinite). The
  * logarithm of an exact 0 is -infinity. Pass NULL for output arrays that you do not want.
  *
@@ -17,8 +16,7 @@ KSPEC_BEGIN_DECLS
  *
  *     phi_i = (1 + sqrt(1 + 4 eta_i)) / (2 eta_i):
  *     m(n) = prod_i 1 / ((eta_i phi_i)^n - phi_i^-n),
- *     lambda_u = prod_i 1 / (eta_i^(1+u_i) phi_i^(1+2u_i)),  u in N^d.
- */
+ *     lambda_u = prod_i 1 / (eta_i^(1+u_i) phi_i^(1+2u_i)),  u in N^d. */
 
 /* m(1) ... m(nmax). */
 KSPEC_API kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, double *moments,
@@ -44,20 +42,16 @@ KSPEC_API kspec_status kspec_theory_rbf_eigenfunctions(const double *eta, size_t
 KSPEC_API kspec_status kspec_theory_rbf_eta(const kspec_matrix *S, const kspec_matrix *Sx, double *eta,
                                             size_t *count, kspec_error *err);
 
-/*
- * ---- The linear kernel sum_l c_l x_l x'_l under standard normal x in R^d ----
+/* ---- The linear kernel sum_l c_l x_l x'_l under standard normal x in R^d ----
  *
  * Its eigenvalues are c_1 ... c_d >= 0: m(n) = sum_l c_l^n. Give d eigenvalues, or one (count = 1) that
- * stands for all d.
- */
+ * stands for all d. */
 KSPEC_API kspec_status kspec_theory_linear_moments(const double *eigenvalues, size_t count, size_t dim,
                                                    int nmax, double *moments, double *logs, kspec_error *err);
 
-/*
- * ---- Kernels f(<x,x'>) on the unit sphere of R^D, x uniform ----
+/* ---- Kernels f(<x,x'>) on the unit sphere of R^D, x uniform ----
  *
- * The eigenfunctions are the spherical harmonics: one eigenvalue lambda_k per degree k, N(D,k) times.
- */
+ * The eigenfunctions are the spherical harmonics: one eigenvalue lambda_k per degree k, N(D,k) times. */
 typedef enum {
     /* exp(-|x-x'|^2 / s^2). The parameter is the scale s, not the bandwidth sigma of exp(-|x-x'|^2 / (2
      * sigma^2)): s = sqrt(2) sigma. From 1e-100 to 1e100. */

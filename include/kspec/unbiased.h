@@ -6,8 +6,7 @@
 
 KSPEC_BEGIN_DECLS
 
-/*
- * An expression is a sum of products of matrix entries with named indices, such as
+/* An expression is a sum of products of matrix entries with named indices, such as
  *
  *     X[i,a] X[j,a] X[j,b] X[i,b]                m(2)
  *     X[i,a] Y[i,b] X[j,a] Y[j,b]                tr T1 T2: shared rows, separate columns
@@ -21,8 +20,7 @@ KSPEC_BEGIN_DECLS
  * which must have the same length.
  *
  * For a matrix X with several trials, X1 and X2 are the means of two random halves of them, the same halves
- * for all matrices with the same number of trials. Results are averages over splits and over both orders.
- */
+ * for all matrices with the same number of trials. Results are averages over splits and over both orders. */
 typedef struct {
     const char *name;
     const kspec_matrix *trials;

@@ -6,22 +6,20 @@
 
 KSPEC_BEGIN_DECLS
 
-/*
- * -------------------------------------------------------------------------- on the Fourier grid
+/* -------------------------------------------------------------------------- on the Fourier grid
  *
  * In this header N is the number of data points on the grid, as in the paper, and P the number of modes.
  *
  * Data y_j, j < N, at x_j = 2 pi j/N come from f(x) = sum_{k<P} theta_k e^{ikx} plus noise delta_j of
- * standard deviation s. The coefficients are independent with mean 0 and E|theta_k|^2 = c t_k^(-2 gamma),
- * t_k = 1+k; c normalises their sum to 1.
+ * standard deviation s. The coefficients are independent with mean 0 and E|theta_k|^2 = c t_k^(-2 gamma), t_k
+ * = 1+k; c normalises their sum to 1.
  *
- * Weighted least squares fits the first p of the P modes: theta^ = L_p^-beta w, where w minimises
- * |L_N^-alpha (Psi_p L_p^-beta w - y)| and, among the minimisers, |w|. Here L = diag(t_0, t_1, ...) and
- * Psi_jk = e^{2 pi i jk/N}. L_N^-alpha weights the data points, L_p^-beta the modes. alpha only affects
- * p < N, beta only p > N.
+ * Weighted least squares fits the first p of the P modes: theta^ = L_p^-beta w, where w minimises |L_N^-alpha
+ * (Psi_p L_p^-beta w - y)| and, among the minimisers, |w|. Here L = diag(t_0, t_1, ...) and Psi_jk = e^{2 pi
+ * i jk/N}. L_N^-alpha weights the data points, L_p^-beta the modes. alpha only affects p < N, beta only p >
+ * N.
  *
- * Complex arrays are pairs of doubles, real part first.
- */
+ * Complex arrays are pairs of doubles, real part first. */
 typedef enum {
     KSPEC_WLS_REGIME_UNDER = 0, /* p < N: no fit meets all data */
     KSPEC_WLS_REGIME_OVER       /* p >= N: the fit meets all data, in many ways if p > N */
@@ -119,14 +117,12 @@ KSPEC_API kspec_status kspec_wls_fit(size_t N, size_t p, const double *y, const 
 KSPEC_API kspec_status kspec_wls_predict(const double *theta, size_t p, const double *x, size_t count,
                                          double *f, int threads, kspec_error *err);
 
-/*
- * -------------------------------------------------------------------------------- smooth curves
+/* -------------------------------------------------------------------------------- smooth curves
  *
- * A curve through data at any x, with a band: y_i = f(x_i) + noise of standard deviation s/sqrt(weight_i).
- * f = sum_k theta_k phi_k in a basis of p functions, the first of them 1. theta_0 is free. The others are
+ * A curve through data at any x, with a band: y_i = f(x_i) + noise of standard deviation s/sqrt(weight_i). f
+ * = sum_k theta_k phi_k in a basis of p functions, the first of them 1. theta_0 is free. The others are
  * normal with variances that fall with the level of phi_k (its frequency or degree) in one of three ways.
  * Basis, variances and s are compared by the marginal likelihood of the data (docs/explanation/smoothing.md).
-
  */
 typedef enum {
     KSPEC_WLS_BASIS_AUTO = 0,  /* the likeliest of the next three; FOURIER for complex data */
@@ -202,13 +198,11 @@ KSPEC_API kspec_status kspec_wls_smooth(size_t N, const double *x, const double 
                                         const kspec_wls_smooth_opts *opts, kspec_wls_smooth_result **out,
                                         kspec_error *err);
 
-/*
- * ------------------------------------------------------------------------- features that smooth
+/* ------------------------------------------------------------------------- features that smooth
  *
  * The model of Theorem 5.1 of "A Generalized Weighted Optimization Method for Computational Learning and
  * Inversion": Psi = U S V* with singular values t_k^-zeta. In the bases U and V, y_k = t_k^-zeta theta_k +
- * delta_k; the estimate inverts the first p. Each delta_k, k < N, has the standard deviation s.
- */
+ * delta_k; the estimate inverts the first p. Each delta_k, k < N, has the standard deviation s. */
 typedef struct {
     size_t p;
     double error; /* sum_{k<p} s^2 t_k^(2 zeta) + sum_{k>=p} E|theta_k|^2, exact */
@@ -220,8 +214,8 @@ typedef struct {
     size_t N, P;
     size_t count; /* in the order of the list of p */
     kspec_wls_bound_point **points;
-    /* The theorem's p, to leading order: (E|L^beta theta|^2 / E|L^alpha
-     * delta|^2)^(1/(2(zeta+beta-alpha))). */
+    /* The theorem's p, to leading order: (E|L^beta theta|^2 / E|L^alpha delta|^2)^(1/(2(zeta+beta-alpha))).
+     */
     double theorem_p;
     /* The real p that minimises the bound: the same with the ratio times beta/(zeta-alpha). */
     double least_p;
