@@ -1,7 +1,6 @@
 /* Part of kspec.h: version, status, environment, matrices, random numbers. */
 #ifndef KSPEC_BASE_H
 #define KSPEC_BASE_H
-
 #include <stddef.h>
 #include <stdint.h>
 
@@ -72,12 +71,10 @@ KSPEC_API const char *kspec_version(void);
 /* ------------------------------------------------------------- environment */
 
 /* Where a call computes. AUTO chooses a GPU if it is faster for this size, otherwise the CPU; the environment
- * variable KSPEC_DEVICE (auto, cpu, gpu, gpu:K) overrides AUTO. GPU is the first GPU, and
- * KSPEC_DEVICE_GPU_FIRST + K is GPU number K, up to KSPEC_DEVICE_GPU_LAST. GPU and these numbers fail if the
- * GPU does not exist, or lacks the memory or the method.
- *
- * A GPU gives the same estimates with other rounding errors, and the same bits each time. The library uses it
- * through a plugin, libkspec_cuda.so, in the library's directory; nothing else needs CUDA. */
+ * variable KSPEC_DEVICE (auto, cpu, gpu, gpu:K) overrides AUTO. GPU is the first GPU, KSPEC_DEVICE_GPU_FIRST
+ * + K is GPU number K. Both fail if that GPU does not exist, or lacks the memory or the method. A GPU gives
+ * the same estimates with other rounding errors, and the same bits each time. The library uses it through a
+ * plugin, libkspec_cuda.so, in the library's directory; nothing else needs CUDA. */
 typedef enum {
     KSPEC_DEVICE_AUTO = 0,
     KSPEC_DEVICE_CPU,
@@ -114,8 +111,7 @@ typedef struct kspec_team kspec_team;
 /* ------------------------------------------------------------------ matrix */
 
 /* A view of rows x cols doubles: entry (i,j) is data[i*row_stride + j*col_stride]. Strides count doubles and
- * may be negative. A dense row-major matrix has row_stride = cols and col_stride = 1; a Fortran or MATLAB
- * matrix has row_stride = 1 and col_stride = rows. */
+ * may be negative: cols and 1 for a dense row-major matrix, 1 and rows for Fortran or MATLAB. */
 typedef struct {
     const double *data;
     size_t rows, cols;
@@ -149,6 +145,5 @@ KSPEC_API void kspec_random_uniform(uint64_t seed, uint64_t stream, uint64_t fir
 
 /* Standard normal (Box-Muller), |value| < 8.6. */
 KSPEC_API void kspec_random_normal(uint64_t seed, uint64_t stream, uint64_t first, size_t count, double *out);
-
 KSPEC_END_DECLS
 #endif

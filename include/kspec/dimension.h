@@ -1,29 +1,22 @@
 /* Part of kspec.h: how many dimensions a matrix has, and how alike two matrices are. */
 #ifndef KSPEC_DIMENSION_H
 #define KSPEC_DIMENSION_H
-
 #include "kspec/moments.h"
-
 KSPEC_BEGIN_DECLS
 
 /* The dimensionality of the kernel behind a matrix Phi (P inputs by Q features) is its participation ratio
  *
  *     m(1)^2 / m(2) = (sum of eigenvalues)^2 / sum of squared eigenvalues:
  *
- * d for d equal eigenvalues. Computed from the matrix's own eigenvalues it is at most min(P,Q) and grows with
- * both. This call estimates the square of the trace and m(2) without bias, each from distinct rows and
- * distinct columns, so that the ratio is nearly the one of infinitely many inputs and features. With centring
- * (the default), the kernel is the covariance over inputs, also without bias: the mean does not contribute.
- *
- * With one trial, independent noise in every entry counts as dimensions, since it adds to the trace. With two
- * or more trials of the same rows and columns it does not; more than two are split into halves, as by
- * kspec_moments(). */
+ * d for d equal eigenvalues. The ratio of the matrix's own eigenvalues is at most min(P,Q) and grows with
+ * both. This call estimates m(1)^2 and m(2) without bias, each from distinct rows and distinct columns;
+ * centred (the default), the kernel is the covariance over inputs. With one trial, independent noise in every
+ * entry counts as dimensions. With two or more trials of the same rows and columns it does not; more than two
+ * are split into halves, as by kspec_moments(). */
 typedef struct {
     size_t size;
-    /* Which means to remove. Default ROWS: the mean of each column over the inputs. COLS: the mean of each
-     * row over the features, which is ROWS of the transpose; not with ragged trials. NONE: second moments
-     * instead of covariances, so that the mean counts as a dimension. BOTH is refused, because its m(1)^2 has
-     * no unbiased estimate (kspec_moments() has its moments). */
+    /* Default ROWS. COLS is ROWS of the transpose; not with ragged trials. With NONE the mean counts as a
+     * dimension. BOTH is refused, because its m(1)^2 has no unbiased estimate. */
     kspec_center center;
     /* ragged trials, and the number of splits (default 8), as in kspec_moments_opts */
     const size_t *row_trials;
@@ -32,20 +25,16 @@ typedef struct {
     uint64_t seed; /* the seed of the splits, and of the rows and columns of the curve */
     int threads;
     kspec_progress progress;
-    /* Labels of dependent rows and columns, and 1 for missing entries, as in kspec_moments_opts: the two
-     * halves of each product come from different groups, and the jackknife leaves out a group at a time.
-     * Adding a constant to a column changes nothing. With missing entries, each pair of columns uses the rows
-     * in which both are seen. At least 5 (3 if not centred) row groups and 3 column groups. Not with a curve,
-     * nor groups together with missing entries. */
+    /* Groups, blocks and missing entries as in kspec_moments_opts. At least 5 (3 if not centred) row groups
+     * and 3 column groups. Not with a curve, nor groups together with missing entries. */
     const uint64_t *row_groups, *col_groups;
     size_t block;    /* groups of consecutive rows, or KSPEC_BLOCK_AUTO, as in kspec_moments_opts */
     int standardize; /* 1: divide columns by their standard deviations, as in kspec_moments_opts */
     int pairwise;
     kspec_team *team;    /* divides the work among processes; NULL: this process only */
     kspec_device device; /* the device of the products; a GPU supports neither groups nor missing entries */
-    /* The population that rows and columns are sampled from, as in kspec_moments_opts. Use ROWS if you have
-     * all features, such as all units of a layer: the result is the dimension of these features, and only
-     * rows are left out. A complete side may have length 1. Not with missing entries; row groups work with
+    /* As in kspec_moments_opts. With ROWS the result is the dimension of exactly these features, such as all
+     * units of a layer. A complete side may have length 1. Not with missing entries; row groups only with
      * ROWS. */
     kspec_sampled sampled;
     uint64_t population_rows, population_cols;
@@ -91,8 +80,7 @@ typedef struct {
     /* From the two-way jackknife of the logarithm; the interval is nominally 95%. Its ends are at least 1,
      * the smallest dimension of a kernel. NaN if undefined */
     double std_error, ci_low, ci_high;
-    /* the participation ratio of the matrix's own eigenvalues (trials averaged); NaN with missing entries */
-    double naive;
+    double naive; /* of the matrix's own eigenvalues (trials averaged); NaN with missing entries */
     /* does the matrix contain a signal? signal_z is the z of this test, NaN if UNKNOWN */
     kspec_evidence signal;
     double signal_z;
@@ -111,26 +99,22 @@ typedef struct {
     kspec_device_used device;
     size_t target_count; /* one result for each column of the target */
     kspec_target **targets;
-    /* The fraction of the variance of a single trial that repeats from trial to trial: of all columns
-     * together, and of each column (of each row, if centred over columns). It is the mean covariance of two
-     * different trials over the mean variance of one, and limits how much of a trial any model can explain
-     * (its noise ceiling). For the mean of T trials it is T s / (1 + (T-1) s). NaN, without a list, for one
-     * trial or ragged trials; NaN for a constant column. With missing entries it uses the rows that have all
-     * trials. */
+    /* The fraction of a single trial's variance that repeats from trial to trial: the mean covariance of two
+     * trials over the mean variance of one, of all columns and of each (of each row, if centred over
+     * columns). It limits how much of a trial any model can explain (its noise ceiling); for the mean of T
+     * trials it is T s / (1 + (T-1) s). NaN for one trial, ragged trials or a constant column. With missing
+     * entries it uses the rows that have all trials. */
     double signal_share, signal_share_std_error, signal_share_ci_low, signal_share_ci_high;
     size_t signal_count;
     kspec_signal **signal_columns;
     /* A bound on the change of the dimension by rounding, which the interval includes. If double precision
-     * does not suffice, the call computes the sums with twice the digits, if that takes at most a few
-     * seconds. It fails if rounding could still exceed m(1)^2 or m(2). */
+     * does not suffice, the call uses twice the digits, if that takes at most a few seconds, or fails. */
     double rounding;
 } kspec_dimension_result;
 
 /* phi points to ntrials >= 1 matrices of one shape. P must be at least 5 (3 without centring) and Q at least
- * 3, so that one of each can be left out.
- *
- * Time: two products of a P x Q with a Q x Q matrix (P x P if that is smaller), for each split. Memory beyond
- * Phi: a copy of each half, and two Q x Q matrices or, if P is smaller, bands of P x P. */
+ * 3. Time: two products of a P x Q with a Q x Q matrix (P x P if that is smaller), for each split. Memory
+ * beyond Phi: a copy of each half, and two Q x Q matrices or, if P is smaller, bands of P x P. */
 KSPEC_API kspec_status kspec_dimension(const kspec_matrix *phi, size_t ntrials,
                                        const kspec_dimension_opts *opts, kspec_dimension_result **out,
                                        kspec_error *err);
@@ -149,8 +133,7 @@ typedef enum { KSPEC_PAIRED_ROWS = 0, KSPEC_PAIRED_COLS, KSPEC_PAIRED_NONE } ksp
 
 typedef struct {
     size_t size;
-    /* Default ROWS; NONE: second moments instead of covariances. COLS and BOTH are refused. */
-    kspec_center center;
+    kspec_center center; /* default ROWS; COLS and BOTH are refused */
     kspec_paired paired;
     int splits; /* as in kspec_dimension_opts, for both matrices */
     uint64_t seed;
@@ -165,11 +148,9 @@ typedef struct {
     int standardize; /* 1: divide the columns of both by their standard deviations */
     /* the highest order of the compared moments, 1 to 4; default 2. Higher orders may take far longer */
     int nmax;
-    kspec_team *team; /* divides the work among processes; NULL: this process only */
-    /* The names of the matrices in doubts; default "the first matrix" and "the second matrix" */
-    const char *name, *other_name;
-    /* Where to compute products. */
-    kspec_device device;
+    kspec_team *team;              /* divides the work among processes; NULL: this process only */
+    const char *name, *other_name; /* in doubts; default "the first matrix" and "the second matrix" */
+    kspec_device device;           /* where to compute products */
     /* As in kspec_dimension_opts, for both matrices. With ROWS a matrix has alignment 1 with itself, and with
      * a rotation of its columns; if both sides are sampled, it is more. */
     kspec_sampled sampled;
@@ -215,8 +196,7 @@ typedef struct {
      * each without bias (kspec/unbiased.h). NaN with groups or finite populations, for fewer than 9 rows (5
      * without centring), if not positive, and if it takes more than about a second. */
     double shared_dimension, shared_dimension_std_error, shared_dimension_ci_low, shared_dimension_ci_high;
-    /* A bound on the change of the alignment by rounding, which the interval includes. */
-    double alignment_rounding;
+    double alignment_rounding; /* a bound on the change by rounding, which the interval includes */
 } kspec_compare_result;
 
 /* Compares two matrices: the alignment of their kernels, and the differences of dimension and of the moments
@@ -229,11 +209,10 @@ KSPEC_API kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, co
 
 /* ------------------------------------------------------------------------------ rows that pass by once */
 
-/* Dimension and alignment for rows that arrive in batches and are not stored, of one matrix or of two
- * matrices with the same rows. The state takes O(features^2) memory and is exact: batches and merges in any
- * order give the result of one call with all rows, up to rounding, however large the means are. For the
- * interval, the jackknife leaves out a uniform sample of the rows one at a time. One trial. A handle serves
- * one thread at a time; a failure does not change it. */
+/* Dimension and alignment for rows that arrive in batches and are not stored, of one matrix or of two with
+ * the same rows. The state takes O(features^2) memory. Batches and merges in any order give the result of one
+ * call with all rows, up to rounding. For the interval, the jackknife leaves out a uniform sample of the rows
+ * one at a time. One trial. A handle serves one thread at a time; a failure does not change it. */
 typedef struct kspec_accumulator kspec_accumulator;
 
 typedef struct {
@@ -290,6 +269,5 @@ KSPEC_API kspec_status kspec_accumulator_pack(const kspec_accumulator *a, void *
                                               kspec_error *err);
 KSPEC_API kspec_status kspec_accumulator_unpack(const void *from, size_t size, kspec_accumulator **out,
                                                 kspec_error *err);
-
 KSPEC_END_DECLS
 #endif

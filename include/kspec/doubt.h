@@ -1,9 +1,7 @@
 /* Part of kspec.h: doubts, the library's verdicts on the quality of a result. */
 #ifndef KSPEC_DOUBT_H
 #define KSPEC_DOUBT_H
-
 #include "kspec/base.h"
-
 KSPEC_BEGIN_DECLS
 
 /* NOTE: worth knowing. WARNING: look at it before you use the numbers. SERIOUS: the numbers say little. */
@@ -65,6 +63,5 @@ typedef struct {
 
 /* One sentence, cut to `size` bytes including the final zero; 512 bytes suffice for all. Returns text. */
 KSPEC_API const char *kspec_doubt_text(const kspec_doubt *doubt, char *text, size_t size);
-
 KSPEC_END_DECLS
 #endif

@@ -1,9 +1,7 @@
 /* Part of kspec.h: reading matrices. */
 #ifndef KSPEC_FILES_H
 #define KSPEC_FILES_H
-
 #include "kspec/doubt.h"
-
 KSPEC_BEGIN_DECLS
 
 /* ------------------------------------------------------------ reading files */
@@ -36,10 +34,9 @@ typedef struct {
     /* The processes that read together: each reads .npy, HDF5 and MATLAB files itself; rank 0 reads other
      * files and sends the data set. NULL: this process only. kspec_read_labels() ignores it. */
     kspec_team *team;
-    /* 1: arrays borrowed from GPU memory (kspec/host.h) stay on the GPU, and the data set's `memory` reports
-     * it; the call does not look for missing values in them. This needs in_place, all inputs on the GPU, no
-     * selection of rows or columns, and `nan` KSPEC_NAN_ERROR. Otherwise, and with 0, the call copies them to
-     * the host. */
+    /* 1: arrays borrowed from GPU memory (kspec/host.h) stay on the GPU (`memory` of the data set), and are
+     * not searched for missing values. Needs in_place, all inputs on the GPU, no selection, and `nan`
+     * KSPEC_NAN_ERROR; otherwise, and with 0, the call copies them to the host. */
     int on_device;
     /* fill_count values that mean missing, such as -999, also as float32; `nan` applies to them. */
     const double *fill;
@@ -101,15 +98,14 @@ typedef struct {
     size_t column, columns;
 } kspec_labels;
 
-/* Reads labels: one a line of a text file (a first line with a word before nothing but numbers is a header;
- * blank lines do not count), or a vector or column of numbers from any other kind of file. With select_cols
- * they are a column of a table, by name or number; select_rows takes some of the rows. In a team, rank 0
- * reads them for all ranks. The call ignores the other options. A missing label is KSPEC_E_IO. */
+/* Reads labels: one a line of a text file (blank lines do not count, a first line with a word before nothing
+ * but numbers is a header), or a vector or column of numbers from any other kind of file; with select_cols a
+ * column of a table, by name or number; with select_rows some of the rows. The call ignores the other
+ * options. In a team, rank 0 reads for all. A missing label is KSPEC_E_IO. */
 KSPEC_API kspec_status kspec_read_labels(const char *input, const kspec_read_opts *opts, kspec_labels **out,
                                          kspec_error *err);
 
 /* A view of trial t < trials of a data set. */
 KSPEC_API kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t);
-
 KSPEC_END_DECLS
 #endif

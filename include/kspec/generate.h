@@ -1,9 +1,7 @@
 /* Part of kspec.h: matrices whose kernel is known. */
 #ifndef KSPEC_GENERATE_H
 #define KSPEC_GENERATE_H
-
 #include "kspec/base.h"
-
 KSPEC_BEGIN_DECLS
 
 typedef enum {
@@ -59,6 +57,5 @@ typedef struct {
  * matrix that does not fit in memory in bands of rows. */
 KSPEC_API kspec_status kspec_generate(size_t rows, size_t cols, const kspec_generate_opts *opts, double *out,
                                       kspec_error *err);
-
 KSPEC_END_DECLS
 #endif

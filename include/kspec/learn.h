@@ -1,9 +1,7 @@
 /* Part of kspec.h: kernel moments of a network while it learns. */
 #ifndef KSPEC_LEARN_H
 #define KSPEC_LEARN_H
-
 #include "kspec/moments.h"
-
 KSPEC_BEGIN_DECLS
 
 /* ---------------------------------------------------------------- the data */
@@ -26,12 +24,10 @@ typedef struct {
     size_t classes;
 } kspec_learn_data_opts;
 
-/* Copies images and labels. An image is a row; its label, the row of a single column, is a class: 0, 1, 2,
- * ... test_labels may be NULL. Test images are shifted and scaled like the training images. The copy of the
- * images has single precision, the copy of the probe double.
- *
- * KSPEC_E_DATA: a pixel is not finite or beyond single precision, a label is not a class, or all training
- * images are equal (KSPEC_PIXELS_UNIT). */
+/* Copies images and labels, the images in single precision, the probe in double. An image is a row; its label
+ * is a class: 0, 1, 2, ... test_labels may be NULL. Test images are shifted and scaled like the training
+ * images. KSPEC_E_DATA: a pixel is not finite or beyond single precision, a label is not a class, or all
+ * training images are equal (KSPEC_PIXELS_UNIT). */
 typedef struct kspec_learn_data kspec_learn_data;
 KSPEC_API kspec_status kspec_learn_open(const kspec_matrix *images, const kspec_matrix *labels,
                                         const kspec_matrix *test_images, const kspec_matrix *test_labels,
@@ -68,8 +64,8 @@ typedef struct {
     kspec_status (*save)(void *ctx, size_t width, uint64_t seed, const void *bytes, size_t count,
                          kspec_error *err);
     /* Returns the stored checkpoint. The first call has bytes NULL and sets *count, 0 if none is stored. The
-     * second follows at once and fills bytes[0 ... *count-1] with the same checkpoint, even if another
-     * process has replaced it meanwhile. */
+     * second fills bytes[0 ... *count-1] with the same checkpoint, even if another process has replaced it.
+     */
     kspec_status (*load)(void *ctx, size_t width, uint64_t seed, void *bytes, size_t *count,
                          kspec_error *err);
 } kspec_learn_store;
@@ -135,20 +131,16 @@ typedef struct {
 } kspec_learn_result;
 
 /* Trains one-hidden-layer ReLU networks, y_j = sum_i a_ji max(x.w_i, 0), of each of `width_count` different
- * widths N, on one-hot classes with squared loss and Adam (0.9, 0.999, 1e-8). As the hidden layer changes,
- * the call estimates the moments of the kernel behind it. Every epoch goes through the training images once,
- * in a new random order. Networks run in parallel, the widest first, each on one thread: on one machine a
- * seed gives the same bits at any number of threads. Training has single precision, loss and moments double.
+ * widths N, on one-hot classes with squared loss and Adam (0.9, 0.999, 1e-8), and estimates the moments of
+ * the kernel behind the hidden layer as it changes. Every epoch takes the training images in a new random
+ * order. Networks run in parallel, each on one thread. Training has single precision, loss and moments
+ * double.
  *
- * With a store, the call saves a run after each measurement, and continues a stored run from that point, with
- * the same bits as without interruption. A checkpoint that is damaged, or has other data or options (except
- * epochs), is KSPEC_E_IO and stays unchanged.
- *
- * Memory beyond the data: for each thread 12 bytes a weight, the activations, and the needs of
- * kspec_moments(). A loss that is not finite, or a million times the first, is KSPEC_E_NUMERIC; the message
- * names run and epoch. */
+ * With a store, the call saves a run after each measurement, and continues a stored run to the same bits. A
+ * checkpoint that is damaged, or has other data or options (except epochs), is KSPEC_E_IO and stays
+ * unchanged. Memory beyond the data: for each thread 12 bytes a weight, the activations, and the needs of
+ * kspec_moments(). KSPEC_E_NUMERIC: a loss that is not finite, or a million times the first. */
 KSPEC_API kspec_status kspec_learn(const kspec_learn_data *data, const size_t *widths, size_t width_count,
                                    const kspec_learn_opts *opts, kspec_learn_result **out, kspec_error *err);
-
 KSPEC_END_DECLS
 #endif

@@ -1,9 +1,7 @@
 /* Part of kspec.h: spectral moments of the kernel operator. */
 #ifndef KSPEC_MOMENTS_H
 #define KSPEC_MOMENTS_H
-
 #include "kspec/doubt.h"
-
 KSPEC_BEGIN_DECLS
 
 /* The matrix Phi has P rows (inputs) and Q columns (features). Its kernel operator T has eigenvalues
@@ -48,10 +46,10 @@ typedef enum {
     KSPEC_TRIALS_ASSIGNMENT
 } kspec_trials;
 
-/* Does the matrix contain a signal, or is every entry independent noise? z is the unbiased m(2) over its
- * standard error for pure noise; the columns are first divided by the root of their standard deviation, so
- * that neither large nor small ones decide. NONE: z < 2, as in 97% of noise matrices. CLEAR: z >= 4, as in
- * 0.2% of them. With one trial, noise common to a row counts as signal; with two or more it does not. */
+/* Does the matrix contain a signal, or is every entry independent noise? z is the unbiased m(2), of columns
+ * divided by the root of their standard deviation, over its standard error for pure noise. NONE: z < 2, as in
+ * 97% of noise matrices. CLEAR: z >= 4, as in 0.2%. With one trial, noise common to a row counts as signal.
+ */
 typedef enum {
     /* unknown with groups, missing entries, fewer than 5 rows (3 not centred) or fewer than 3 columns */
     KSPEC_EVIDENCE_UNKNOWN = 0,
@@ -82,34 +80,33 @@ typedef struct {
     kspec_sampled sampled;
     int no_stderr; /* 1: no error bars */
     int normalize; /* 1: divide Phi by the root mean square of all its entries */
-    /* 1: divide each column by its standard deviation over the rows, pooled over the trials. This estimate
-     * lowers m(2) by a fraction of about 4/P. The error bars of PATH, EXACT and the dimension include its
+    /* 1: divide each column by its standard deviation over the rows, pooled over the trials. This lowers m(2)
+     * by a fraction of about 4/P. The error bars of PATH, EXACT and the dimension include the estimate's
      * error, except for columns that are centred, grouped or complete, and with missing entries. Data in host
-     * memory, as for block. */
+     * memory. */
     int standardize;
     /* The moments of the centred kernel, tr (HTH)^n, unbiased by EXACT for n <= 4 (both sides: 3), with at
-     * least 2n rows (columns). NAIVE subtracts the matrix's own means; other estimators are refused. Default
-     * NONE. */
+     * least 2n rows (columns). NAIVE subtracts the matrix's own means; others are refused. Default NONE. */
     kspec_center center;
     int bound;       /* 1: give the variance bound of PATH and EXACT, from Phi squared elementwise */
     int scale_free;  /* 1: also give m(n)/m(1)^n. Not with no_stderr or the assignment scheme. */
     int correlation; /* 1: give the correlation of the estimates' errors. Not with no_stderr. */
-    /* AUTO only: the work it may do, as a multiple of the default of 1, which takes a few seconds. With more,
-     * EXACT reaches a higher order on a large matrix and PATH averages over more orders. */
+    /* AUTO only: the work it may do, as a multiple of the default of 1, a few seconds. With more, EXACT
+     * reaches a higher order on a large matrix and PATH averages over more orders. */
     double effort;
     /* Rows that depend on each other (tokens of one document, time bins of one trial) come in groups: P
      * labels, compared only for equality; the same for the Q columns. NULL: all are independent. A cycle then
-     * takes at most one row and one column of each group, PATH averages over orders of groups, EXACT goes to
-     * order 2, and the jackknife leaves out a group at a time. With center, only EXACT and orders up to 2; if
-     * groups of rows differ in size, first subtract large means of columns, which add to the variance. For
-     * PATH, EXACT and AUTO, both sides sampled, without bound. */
+     * takes at most one row and one column of each group, and the jackknife leaves out a group at a time.
+     * EXACT goes to order 2. With center, only EXACT; if groups of rows differ in size, first subtract large
+     * means of columns, which add to the variance. For PATH, EXACT and AUTO, both sides sampled, without
+     * bound. */
     const uint64_t *row_groups, *col_groups;
     /* The rows are a series: consecutive blocks of `block` rows are such groups, at least 5 of them. AUTO
      * takes 2.5 times the length over which rows are correlated, and no blocks if they are not. */
     size_t block;
     /* 1: NaN marks an entry that is missing at random. PATH and EXACT then average over the complete cycles.
      * With center, only EXACT and orders up to 2: each pair of columns uses the rows in which both are seen.
-     * With more than two trials, an entry's mean uses the trials in which it is seen. Not with groups, ragged
+     * With more than two trials, an entry's mean uses the trials that have it. Not with groups, ragged
      * trials, bound, or a complete side. */
     int pairwise;
     /* The rows (columns) are a sample without replacement of a population of this size, and the moments are
@@ -142,9 +139,8 @@ typedef struct {
     /* The 95% interval from variance_bound by Chebyshev's inequality; NaN likewise. */
     double chebyshev_low, chebyshev_high;
     double cycles; /* the fraction of all cycles without missing entries, 0 to 1; 1 if none is missing */
-    /* EXACT: a bound on the change of the value by rounding, which matters if entries differ by orders of
-     * magnitude. The interval includes it. Above a tenth of the standard error it is a doubt. 0 for others.
-     */
+    /* EXACT: a bound on the change of the value by rounding, which the interval includes. Above a tenth of
+     * the standard error it is a doubt. 0 for others. */
     double rounding;
     /* m(n)/m(1)^n, which does not change if Phi is multiplied by a factor: the ratio of the estimates minus
      * its jackknife bias, its standard error and a nominal 95% interval. NaN if not requested, and if leaving
@@ -162,9 +158,9 @@ typedef struct {
     /* The number of orders of rows and columns that PATH or Kong-Valiant averaged over; 0 without them. */
     int permutations;
     /* The dimensionality m(1)^2/m(2), both without bias as by kspec_dimension(), for all estimators. NaN if
-     * the estimate of either is not positive or rounding may exceed it, if nmax is 1, if rows or columns are
-     * too few, and if the square of m(1) has no unbiased estimate: with both sides centred, and for ragged
-     * trials with columns centred. */
+     * the estimate of either is not positive or rounding may exceed it, if nmax is 1, for too few rows or
+     * columns, and if m(1)^2 has no unbiased estimate: both sides centred, or ragged trials with columns
+     * centred. */
     double participation_ratio;
     /* The fraction of m(1) that comes from the mean of each column, about 0 to 1. NaN if columns are centred,
      * but not for groups of rows that differ in size. */
@@ -186,34 +182,29 @@ typedef struct {
     double participation_ratio_rounding;
 } kspec_moments_result;
 
-/* Estimates the spectral moments of the kernel operator behind Phi. docs/explanation/moments.md derives the
- * estimators. phi points to ntrials >= 1 matrices of one shape: repeated measurements of the same rows and
- * columns. With two, the edges of each cycle alternate between the trials, so that correlated noise causes no
- * bias. With more, the call uses both orders of two halves, and averages over `splits` such splits. Ragged
- * rows are split separately, which does not remove noise that several rows share in one trial.
+/* Estimates the spectral moments of the kernel operator behind Phi (docs/explanation/moments.md). phi points
+ * to ntrials >= 1 matrices of one shape: repeated measurements of the same rows and columns. With two, the
+ * edges of each cycle alternate between the trials, so that correlated noise causes no bias. With more, the
+ * call uses both orders of two halves, averaged over `splits`. Ragged rows are split separately, which does
+ * not remove noise that several rows share in one trial.
  *
  * Error bars come from leave-one-out estimates. A side that is the whole population (`sampled`) contributes
- * nothing to them. The interval is computed for the logarithm, uses Student's quantile, and allows for
- * skewness. If the value does not differ significantly from zero, the interval is joined with a plain one
- * around the value. At n = min(P,Q) (P/2 if rows are centred) no cycle remains without one row or column, so
- * there are no error bars. The assignment scheme has none either.
+ * nothing. The interval is computed for the logarithm, uses Student's quantile, and allows for skewness; if
+ * the value may be zero, it is joined with a plain one. No error bars at n = min(P,Q) (P/2 if rows are
+ * centred), where no cycle remains without one row or column, and for the assignment scheme.
  *
- * Time: naive and Kong-Valiant take a few matrix products per order on the shorter side, or on the rows
- * (columns); path takes (nmax-1) P^2 Q multiply-adds for each order of rows. exact takes a dozen matrix
- * products up to n = 4 and P^2 Q^2 multiply-adds at n = 5. Centring makes it take twice as long, or 9 times
- * with two trials and error bars. AUTO switches to PATH if EXACT would take more than 1e11 multiply-adds
- * times `effort` and more than PATH, or 4 GiB. EXACT alone fails if its P x P intermediates do not fit into
- * memory, or if n = 5 takes more than 2e13 multiply-adds. Without nmax, or together with other estimators,
- * EXACT returns the orders that it can compute.
+ * Time: naive and Kong-Valiant a few matrix products per order; path (nmax-1) P^2 Q multiply-adds for each
+ * order of rows; exact a dozen matrix products up to n = 4 and P^2 Q^2 multiply-adds at n = 5, centred twice
+ * that, or 9 times with two trials and error bars. AUTO switches to PATH if EXACT would take more than 1e11
+ * multiply-adds times `effort` and more than PATH, or 4 GiB. EXACT alone fails if its P x P intermediates
+ * exceed memory, or beyond 2e13 multiply-adds. Without nmax, or together with other estimators, it returns
+ * the orders that it can compute.
  *
- * Memory beyond Phi: a copy if Phi must be scaled, centred, normalised, transposed, permuted or averaged;
- * naive and Kong-Valiant: squares of a side; path: 8 nmax (P+Q) doubles a thread, times 3 to 100 with error
- * bars, more for higher orders. Every call first checks the free memory.
- *
- * An entry that is not finite is KSPEC_E_DATA (except NaN with `pairwise`), and so is an order without a
- * complete cycle. A moment too large for a double is KSPEC_E_NUMERIC. */
+ * Memory beyond Phi: a copy if Phi must be changed; naive and Kong-Valiant: squares of a side; path: 8 nmax
+ * (P+Q) doubles a thread, times 3 to 100 with error bars. Every call first checks the free memory.
+ * KSPEC_E_DATA: an entry that is not finite (except NaN with `pairwise`), or an order without a complete
+ * cycle. KSPEC_E_NUMERIC: a moment too large for a double. */
 KSPEC_API kspec_status kspec_moments(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
                                      kspec_moments_result **out, kspec_error *err);
-
 KSPEC_END_DECLS
 #endif

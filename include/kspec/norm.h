@@ -1,10 +1,8 @@
 /* Part of kspec.h: Gram matrices of a kernel, their random features, and their spectral norm. */
 #ifndef KSPEC_NORM_H
 #define KSPEC_NORM_H
-
 #include "kspec/doubt.h"
 #include "kspec/kernel.h"
-
 KSPEC_BEGIN_DECLS
 
 typedef struct {
@@ -25,9 +23,8 @@ typedef struct {
 
 /* Random Fourier features: Z (n x q, row-major, written to out) with Z_ij = sqrt(2/q) cos(w_j.x_i + b_j), b_j
  * uniform on (0, 2 pi). Z Z^T estimates the Gram matrix K of the n rows of x without bias. Feature j does not
- * depend on q; for a given sigma a row's features do not depend on the other rows of x. Entries of x beyond
- * 1e12 sigma are KSPEC_E_ARG. Time n q p multiply-adds and n q cosines; memory p q doubles and 128 rows of x
- * per thread. */
+ * depend on q, nor, for a given sigma, on other rows. Entries of x beyond 1e12 sigma are KSPEC_E_ARG. Time n
+ * q p multiply-adds and n q cosines; memory p q doubles and 128 rows of x per thread. */
 KSPEC_API kspec_status kspec_features(const kspec_matrix *x, const kspec_kernel_opts *opts, double *out,
                                       kspec_error *err);
 
@@ -115,8 +112,8 @@ typedef struct {
     double iterations;
     double residual; /* |K v - value v| / value for the vector v found; NaN for RFF_DEBIASED */
     /* RFF_POWER, RFF_NYSTROM: with a probability of 95% sigma_1(Z)^2 is within this of |K|, or of (n/r) |K_r|
-     * for RFF_NYSTROM (Theorem 2.1). POWER: |K| is above the value by less, over random starts (Theorem 2.5).
-     * NaN if it exceeds n, where it is useless, and for the other methods. */
+     * (Theorem 2.1). POWER: |K| exceeds the value by less (Theorem 2.5). NaN above n, and for other methods.
+     */
     double bound;
     /* 1 for POWER and, with independent frequencies, RFF_POWER and RFF_NYSTROM, even if `bound` is NaN */
     int has_bound;
@@ -126,9 +123,8 @@ typedef struct {
     size_t features, sample; /* q and r; 0 if the method does not use them */
     size_t draw_count;
     kspec_norm_draw **draws;
-    /* RFF_DEBIASED: 1 if its features are q/2 cosines and the sines of the same frequencies, which have a
-     * smaller variance if sigma is at least half the median distance of two rows (of at most 256); 0: q
-     * cosines with random phases. */
+    /* RFF_DEBIASED: 1 if its features are q/2 cosines and the sines of the same frequencies, of smaller
+     * variance if sigma is at least half the median distance of two rows; 0: q cosines with random phases */
     int paired;
 } kspec_norm_entry;
 
@@ -147,26 +143,21 @@ typedef struct {
     double expected_error;
 } kspec_norm_result;
 
-/* The spectral norm |K|, the largest eigenvalue, of the Gram matrix K_ij = k(x_i, x_j) of the rows of x.
+/* The spectral norm |K|, the largest eigenvalue, of the Gram matrix K_ij = k(x_i, x_j) of the rows of x. K is
+ * stored if it fits into `memory`; otherwise each product computes it again, with about n^2/2 exponentials
+ * and n^2 p/2 multiply-adds. Additional memory: 32 n doubles, up to 97 n more for Lanczos, and a copy of x.
  *
- * K is stored if it fits into `memory`; otherwise each product computes its tiles again from the rows of x,
- * with about n^2/2 exponentials and n^2 p/2 multiply-adds. Additional memory: 32 n doubles, up to 97 n more
- * for the basis of Lanczos, and a copy of x.
- *
- * Random features (RFF). Z Z^T has rank q and a trace near n, so that sigma_1(Z)^2 is at least about n/q,
- * however small |K| is: it overestimates |K| unless |K| is large compared with n/q. The doubts report this,
- * and RFF_DEBIASED shows it. RFF_DEBIASED estimates m(k) = tr (K/n)^k without bias from Z and uses n
- * m(k)/m(k-1) <= |K| <= n m(k)^(1/k). The value is the upper end at the highest order k <= 16 up to which
- * every m(k) has a standard error below half of m(k). The interval goes from the lower limit of the lower end
- * to the upper limit of the upper end, within [1, n] (docs/explanation/norm.md).
+ * Random features (RFF). Z Z^T has rank q and a trace near n, so sigma_1(Z)^2 is at least about n/q: far too
+ * large unless |K| is large compared with n/q. The doubts report this. RFF_DEBIASED estimates m(k) = tr
+ * (K/n)^k without bias from Z and uses n m(k)/m(k-1) <= |K| <= n m(k)^(1/k) (docs/explanation/norm.md). The
+ * value is the upper end at the highest order k <= 16 up to which every m(k) has a standard error below half
+ * of m(k); the interval is within [1, n].
  *
  * The rows must be finite (else KSPEC_E_DATA) and within 1e150 sigma of their mean, or 1e12 for the RFF
- * methods (else KSPEC_E_ARG). Errors of K's entries are a few 1e-16, times h = max |x_i - mean|^2/(2 sigma^2)
- * if the kernel is Gaussian and h below 1e4. A given Gram matrix must be symmetric to 1e-10 of its largest
- * entry, with no negative diagonal entry, |K_ij|^2 <= K_ii K_jj, and no negative eigenvalue beyond 1e-3 of
- * the norm among those that Lanczos iteration finds; otherwise KSPEC_E_DATA. */
+ * methods (else KSPEC_E_ARG). A given Gram matrix must be symmetric to 1e-10 of its largest entry, with no
+ * negative diagonal entry, |K_ij|^2 <= K_ii K_jj, and no negative eigenvalue beyond 1e-3 of the norm among
+ * those that Lanczos iteration finds; otherwise KSPEC_E_DATA. */
 KSPEC_API kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspec_norm_result **out,
                                   kspec_error *err);
-
 KSPEC_END_DECLS
 #endif

@@ -1,23 +1,20 @@
 /* Part of kspec.h: ridge regression on random features, its errors predicted and measured. */
 #ifndef KSPEC_RIDGE_H
 #define KSPEC_RIDGE_H
-
 #include "kspec/doubt.h"
 #include "kspec/kernel.h"
-
 KSPEC_BEGIN_DECLS
 
 /* The model. Rows of X (n x p) are samples, W (p x N) has independent standard normal entries, and the
  * features are S = [cos(XW), sin(XW)] (n x 2N): random Fourier features of the Gaussian kernel
- * exp(-|x-x'|^2/2). A bandwidth sigma of the kernel divides X. Ridge regression minimises |y - S b|^2/n +
- * lambda |b|^2; its errors are the mean squares of y - S b on the training rows and on test rows. They depend
- * on W, but hardly so if n, p and N are all large; then X, y and the test set predict them (Liao, Couillet
- * and Mahoney):
+ * exp(-|x-x'|^2/2); a bandwidth sigma divides X. Ridge regression minimises |y - S b|^2/n + lambda |b|^2. For
+ * large n, p and N its errors hardly depend on W; X, y and the test set predict them (Liao, Couillet and
+ * Mahoney):
  *
  *     Q = ((N/n) (K_cos/(1+delta_cos) + K_sin/(1+delta_sin)) + lambda I)^-1,   delta_a = tr(K_a Q)/n.
  *
- * Ridgeless (lambda = 0) is the limit lambda -> 0. It differs for 2N < n (delta grows as theta/lambda) and 2N
- * > n (the features interpolate: no training error), and does not exist at 2N = n. */
+ * lambda = 0 is the limit lambda -> 0. It differs for 2N < n (delta grows as theta/lambda) and 2N > n (the
+ * features interpolate: no training error), and does not exist at 2N = n. */
 
 /* Other features are S = f(XW), n x N, for a function f with a kernel K = E f(Xw) f(Xw)^T in closed form.
  * Then there is one delta, Q = ((N/n) K/(1+delta) + lambda I)^-1 with delta = tr(K Q)/n, and N replaces 2N
@@ -61,9 +58,8 @@ typedef struct {
     kspec_progress progress;
     /* Divides the work of every call with the handle among processes; NULL: this process only. */
     kspec_team *team;
-    /* A GPU computes the resolvents and errors of predictions and searches. Each call copies the handle's
-     * matrices to it and needs memory for four matrices of n x n and four of n_test x n. In a team each
-     * process computes all of this. The CPU computes measured errors. */
+    /* A GPU computes the resolvents and errors of predictions and searches, on each rank of a team. It needs
+     * memory for four matrices of n x n and four of n_test x n. The CPU computes measured errors. */
     kspec_device device;
     kspec_ridge_activation activation; /* the CPU computes all but Fourier's */
     double slope;                      /* of KSPEC_RIDGE_ACTIVATION_LEAKY; default 0.1 */
@@ -74,9 +70,9 @@ typedef struct {
     /* Without test rows: this fraction of the rows, between 0 and 1, drawn by the seed, is the test set. */
     double test_fraction;
     size_t most_rows; /* the seed draws this number if there are more training or test rows; 0: all */
-    /* This number of draws of W (8 suffice) checks every prediction, and the results of searches: see
-     * kspec_ridge_point.measured; 0: none. The theory holds for large n, p and N. At n = 200 it was up to 38%
-     * off at lambda = 1e-4, and within 3% for lambda above a tenth of N/n. */
+    /* This number of draws of W (8 suffice) checks every prediction, and the results of searches (`measured`
+     * of a point); 0: none. At n = 200 the theory was up to 38% off at lambda = 1e-4, and within 3% for
+     * lambda above a tenth of N/n. */
     size_t check_draws;
     /* The multiply-adds (kspec_ridge_cost) that all draws of a call may take; 0: 1e10, or as many as the
      * predictions, if that is more; INFINITY: no limit. The N with the smallest lambda n/N come first. Doubts
@@ -164,9 +160,8 @@ typedef struct {
 
 /* Predicts for each of `paths` numbers N of feature pairs (at most 10^9) and of `count` values of lambda, 0
  * or 1e-100 to 1e100, in any order: the points of N[0] in the order of lambda, then the points of N[1] ... A
- * step takes about 3/2 n^3 multiply-adds, the errors on test rows 3/2 n^2 n_test more for each point. A team
- * divides the paths among its ranks if there are enough paths and no checkpoint, otherwise the work of each
- * point. KSPEC_E_NUMERIC: lambda = 0, and (nearly) repeated rows, so that the limit does not exist. */
+ * step takes about 3/2 n^3 multiply-adds, the errors on test rows 3/2 n^2 n_test more for each point.
+ * KSPEC_E_NUMERIC: lambda = 0, and (nearly) repeated rows, so that the limit does not exist. */
 KSPEC_API kspec_status kspec_ridge_predict(kspec_ridge *r, const size_t *N, size_t paths,
                                            const double *lambda, size_t count, kspec_ridge_result **out,
                                            kspec_error *err);
@@ -210,10 +205,10 @@ typedef struct {
 } kspec_ridge_recommend_result;
 
 /* Recommends a number of features up to `most` (0: four for each training row), a lambda, and a sigma of 0.3
- * to 3 times the median distance, regardless of the handle's sigma, by the predicted test error. If
+ * to 3 times the median distance, by the predicted test error; the handle's sigma has no effect. If
  * test_fraction chose the test set, predictions are means over five random divisions of the same rows, or
- * over fewer if the eigendecompositions would take long. One eigendecomposition serves all N and lambda,
- * because in this search Fourier's features share one delta, the delta of random phases. */
+ * over fewer if that takes long. In this search Fourier's features share one delta, the delta of random
+ * phases. */
 KSPEC_API kspec_status kspec_ridge_recommend(kspec_ridge *r, size_t most, kspec_ridge_recommend_result **out,
                                              kspec_error *err);
 
@@ -266,6 +261,5 @@ typedef struct {
 KSPEC_API kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambda, size_t count,
                                              size_t draws, kspec_ridge_empirical_result **out,
                                              kspec_error *err);
-
 KSPEC_END_DECLS
 #endif

@@ -1,32 +1,29 @@
 /* Part of kspec.h: eigenvalues of the kernel operator. */
 #ifndef KSPEC_SPECTRUM_H
 #define KSPEC_SPECTRUM_H
-
 #include "kspec/moments.h"
-
 KSPEC_BEGIN_DECLS
 
-/* The eigenvalues lambda_1 >= lambda_2 >= ... of the kernel operator behind a matrix Phi (P x Q). Sampling of
- * rows and columns spreads the eigenvalues s_i of the matrix Phi Phi^T/(PQ): the first are too large, the
- * last too small. docs/explanation/spectrum.md derives the methods.
+/* The eigenvalues lambda_1 >= lambda_2 >= ... of the kernel operator behind a matrix Phi (P x Q). Sampling
+ * spreads the eigenvalues s_i of Phi Phi^T/(PQ): the first are too large, the last too small.
+ * docs/explanation/spectrum.md derives the methods.
  *
- * FIT inverts that spreading: it fits families of spectra to the s_i and averages them by how well they
- * explain the s_i. You choose neither a rank nor an upper end.
+ * FIT fits families of spectra to the s_i and averages them by how well they explain the s_i. It needs no
+ * rank and no upper end.
  *
  * MOMENTS finds the measure on a grid in [0,b] whose moments are nearest to the unbiased ones, by a linear
  * program (Kong and Valiant, 2017). Given a rank d, the eigenvalues are d quantiles of the measure; without a
- * rank, its mass is free and the eigenvalues are counted. If the moments' errors are known, it solves the
- * program again for `draws` vectors of moments drawn from them: the eigenvalues are means over the draws,
- * their errors the spread.
+ * rank they are counted. If the moments' errors are known, the eigenvalues are means over solutions for
+ * `draws` vectors of moments.
  *
  * CVPCA needs trials: lambda_k = (A v_k).(B v_k)/(PQ), v_k the k-th right singular vector of one half A of
  * the trials and B the other half (Stringer et al., 2019), averaged over splits and both orders. Independent
- * noise adds 0 on average, so eigenvalues may be negative; CVPCA does not correct for sampling. The intervals
- * come from a jackknife over rows, in up to 20 groups.
+ * noise adds 0 on average, so eigenvalues may be negative; sampling is not corrected. Intervals come from a
+ * jackknife over rows.
  *
- * NEWTON takes the moments of a given rank d <= 10 as exact: Newton's identities turn m(1) ... m(d) into the
- * polynomial whose roots are the eigenvalues. It has no error bars and is a baseline: estimated moments
- * nearly always give complex roots from d = 3 on. The result reports how ill-conditioned the problem is. */
+ * NEWTON, a baseline, takes the moments of a rank d <= 10 as exact: by Newton's identities m(1) ... m(d) give
+ * the polynomial whose roots are the eigenvalues. No error bars; estimated moments nearly always give complex
+ * roots from d = 3 on. */
 typedef enum {
     KSPEC_SPECTRUM_METHOD_FIT = 0,
     KSPEC_SPECTRUM_METHOD_MOMENTS,
@@ -58,9 +55,8 @@ typedef struct {
     kspec_spectrum_method method; /* default FIT; options of MOMENTS only (below) imply MOMENTS */
     kspec_center center;          /* default ROWS; NONE with MOMENTS and NEWTON */
     kspec_center truth_center;    /* centring of eigenvalues to compare with; DEFAULT: no comparison */
-    /* How to estimate the moments, and the meaning of rows, columns and trials; one estimator. FIT takes
-     * orders up to 4 as its check unless nmax is given. Its seed, threads, progress, center, correlation,
-     * device and team must be 0; the call uses the fields below. */
+    /* How to estimate the moments, and the meaning of rows, columns and trials; one estimator. FIT uses
+     * orders up to 4 unless nmax is given. Fields that this struct also has, and correlation, must be 0. */
     const kspec_moments_opts *moments;
     uint64_t seed; /* for the draws, and for permutations and splits of the trials */
     int threads;   /* 1 to 1024; default: all processors, or KSPEC_THREADS */
@@ -82,8 +78,7 @@ typedef struct {
     size_t exponent_from, exponent_to;
 
     /* The remaining options belong to MOMENTS; NEWTON also uses the rank, 1 to 10. d, up to 10^8, at least
-     * the number of eigenvalues that matter; more add mostly zeros. Default: free mass, listing up to 4096.
-     */
+     * the number of eigenvalues that matter. Default: free mass, listing up to 4096. */
     size_t rank;
     size_t grid; /* Points of the grid, 3 to 100,000. Default 1001. */
     kspec_grid spacing;
@@ -132,27 +127,24 @@ typedef struct {
      * eigenvalue is resolved. UNKNOWN and NaN also if rows and columns are centred. */
     kspec_evidence signal;
     double signal_z;
-    /* The exponent a of lambda_i ~ i^-a over the eigenvalues exponent_from ... exponent_to: minus the slope
-     * of the least-squares line of log lambda_i by log i with weights 1/i, so that every octave of i counts
-     * alike. And unweighted, the usual fit, in which the last octave has half the weight. NaN, and 0 ... 0,
-     * if no range is given and fewer than 8 are resolved. */
+    /* The exponent a of lambda_i ~ i^-a over the eigenvalues exponent_from ... exponent_to, from a
+     * least-squares line of log lambda_i by log i with weights 1/i, so that every octave of i counts alike;
+     * and unweighted. NaN, and 0 ... 0, if no range is given and fewer than 8 are resolved. */
     double exponent, exponent_ci_low, exponent_ci_high;
     double exponent_unweighted, exponent_unweighted_ci_low, exponent_unweighted_ci_high;
     size_t exponent_from, exponent_to;
-    /* How many standard errors the n-th root of the fitted m(n) lies above the root of the unbiased one (of
-     * the moments themselves if that is not positive); NaN without an error bar. For n = 1 in standard errors
-     * of the unbiased one, and with one trial of fitted trace and noise together. Beyond 3 (1 at n = 1) one
-     * of the two is wrong, and every interval was widened: the eigenvalues' by `widened`, the largest gap
-     * between the n-th roots, or the factor by which the first eigenvalue exceeds the sample's own. Otherwise
-     * `widened` is 1. */
+    /* How many standard errors the n-th root of the fitted m(n) lies above the root of the unbiased one; NaN
+     * without an error bar. Beyond 3 (1 at n = 1) one of the two is wrong, and every interval was widened:
+     * the eigenvalues' by `widened`, the largest gap between the n-th roots, or the factor by which the first
+     * eigenvalue exceeds the sample's own. Otherwise `widened` is 1. */
     double *z, widened;
     /* With trials: cross-validated eigenvalues of one split, as by CVPCA, min(P,Q) of them; otherwise, or
      * beyond 4096, 0 and NULL. */
     size_t crossed_count;
     double *crossed;
-    /* By how much the relative variance of the columns' mean squares (of the mean of the trials) exceeds the
-     * value for Gaussian features with this spectrum. Above 1, gains or noise differ between columns; one
-     * trial cannot tell these apart. NaN if m(1) or m(2) is not positive. */
+    /* The relative variance of the columns' mean squares beyond the value for Gaussian features with this
+     * spectrum. Above 1, gains or noise differ between columns; one trial cannot tell these apart. NaN if
+     * m(1) or m(2) is not positive. */
     double columns_excess;
     /* The participation ratio of the fitted eigenvalues, its 95% interval, and z as above. */
     double participation_ratio, participation_ratio_ci_low, participation_ratio_ci_high;
@@ -173,8 +165,8 @@ typedef struct {
     double number, number_ci_low, number_ci_high;
     double residual; /* ||W r||_1 of the one solution: the linear program's objective */
     /* The largest |given - fitted|, at the order distance_order, in standard errors if distance_in_errors is
-     * 1, otherwise relative to d b^n. Above about 1e-7 no measure on [0,b] has the given moments, which is
-     * usual for estimates. */
+     * 1, otherwise relative to d b^n. Above about 1e-7 no measure on [0,b] has the given moments: usual for
+     * estimates. */
     double distance;
     int distance_order, distance_in_errors;
     double upper; /* b */
@@ -182,9 +174,8 @@ typedef struct {
     double grid_step;      /* the least positive point of the grid: an eigenvalue well below it is 0 */
     kspec_weights weights; /* the weights in use, never DEFAULT */
     int draws;             /* the number of draws */
-    /* The moments of the list: sums of powers of the result's eigenvalues. With free mass, the moments of the
-     * one solution's list differ from `fitted` by at most half the n-th power of the largest support point.
-     */
+    /* The moments of the listed eigenvalues. With free mass, the moments of the one solution's list differ
+     * from `fitted` by at most half the n-th power of the largest support point. */
     double *listed;
 } kspec_spectrum_lp;
 
@@ -208,9 +199,8 @@ typedef struct {
     kspec_spectrum_method method;
     kspec_center center;
     /* The eigenvalues, decreasing. FIT: averages over families, far more than min(P,Q) if the sample implies
-     * more; an eigenvalue beyond `resolved` is an extrapolation. MOMENTS: means over the draws, or the
-     * eigenvalues of the one solution. CVPCA: in the order of one half's singular values. NEWTON: the roots'
-     * real parts. */
+     * more; beyond `resolved` they are extrapolations. CVPCA: in the order of one half's singular values.
+     * NEWTON: the roots' real parts. */
     size_t rank;
     double *eigenvalues;
     double *std_error; /* their standard deviations and 95% intervals; NaN if unknown */
@@ -223,8 +213,7 @@ typedef struct {
     size_t t_count;
     double *t, *effective_dimension, *effective_dimension_std_error;
     double *effective_dimension_ci_low, *effective_dimension_ci_high;
-    /* The participation ratio of `moments` below, as from kspec_dimension(), or m(1)^2/m(2) of given moments.
-     */
+    /* Of `moments` below, as from kspec_dimension(), or m(1)^2/m(2) of given moments */
     double participation_ratio, participation_ratio_std_error;
     double participation_ratio_ci_low, participation_ratio_ci_high;
     /* The eigenvalues of the sample matrix Phi Phi^T/(PQ), for comparison: min(P,Q) of them, decreasing,
@@ -242,28 +231,24 @@ typedef struct {
     kspec_device_used device; /* where the products were computed; `moments` has a separate device */
 } kspec_spectrum_result;
 
-/* Recovers opts->rank eigenvalues, or with rank 0 as many as the moments imply, from the moments m(1) ...
- * m(count), 1 to 1000 of them, by MOMENTS or NEWTON. std_error has their standard errors, or is NULL if they
- * are exact or of unknown error; correlation (count x count) is the correlation of their errors, or NULL if
- * they are independent. For moments of no measure, the result is the nearest measure.
- *
- * Time: a linear program of `count` + 1 rows and `grid` columns for each draw, some milliseconds. Memory:
- * `rank` doubles for each draw, and the linear program for each thread. */
+/* Recovers opts->rank eigenvalues, or with rank 0 as many as the moments imply, from m(1) ... m(count), 1 to
+ * 1000 of them, by MOMENTS or NEWTON. std_error: their standard errors, or NULL if they are exact or of
+ * unknown error; correlation (count x count): of their errors, or NULL if independent. If no measure has
+ * these moments, the result is the nearest one. Time: for each draw a linear program of `count` + 1 rows and
+ * `grid` columns, some milliseconds. Memory: `rank` doubles for each draw, and the linear program for each
+ * thread. */
 KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, const double *std_error,
                                                    const double *correlation, size_t count,
                                                    const kspec_spectrum_opts *opts,
                                                    kspec_spectrum_result **out, kspec_error *err);
 
 /* The same from a matrix, or from ntrials of one shape, as kspec_moments() takes them; that call runs first.
- *
  * FIT needs at least 4 rows and 4 columns, and refuses groups, missing entries and finite populations. Time:
  * the eigenproblem of the shorter side n <= 32000, some seconds at n = 2000 and n^3. Memory: a copy of the
- * matrix and n (P + Q + 4n) doubles. Beyond n = 4096 it computes the singular vectors of the 4096 largest
- * eigenvalues only, with n^2 + 4096 (P + Q + n) doubles. MOMENTS has error bars if every order has one: not
- * at n = min(P,Q). */
+ * matrix and n (P + Q + 4n) doubles; beyond n = 4096 n^2 + 4096 (P + Q + n), with the singular vectors of the
+ * 4096 largest eigenvalues only. MOMENTS has error bars if every order has one: not at n = min(P,Q). */
 KSPEC_API kspec_status kspec_spectrum(const kspec_matrix *phi, size_t ntrials,
                                       const kspec_spectrum_opts *opts, kspec_spectrum_result **out,
                                       kspec_error *err);
-
 KSPEC_END_DECLS
 #endif

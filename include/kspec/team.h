@@ -1,16 +1,13 @@
 /* Part of kspec.h: many processes that compute one result together. */
 #ifndef KSPEC_TEAM_H
 #define KSPEC_TEAM_H
-
 #include "kspec/base.h"
-
 KSPEC_BEGIN_DECLS
 
-/* The communicator: a struct of functions that reach the other processes, filled by kspec_mpi_open() or by
- * the caller. The library links no MPI. `ranks` processes have the numbers rank = 0 ... ranks-1. All of them
- * call each function, in the same order, from the thread that called the library. It returns 0, or another
- * number if the others cannot be reached any more. There is no reduction: the library computes sums itself,
- * in an order that does not depend on the number of ranks. */
+/* The communicator: functions that reach the other processes, filled by kspec_mpi_open() or by the caller.
+ * All ranks 0 ... ranks-1 call each function, in the same order, from the thread that called the library. It
+ * returns 0, or another number if the others cannot be reached any more. The library computes sums itself, in
+ * an order that does not depend on the number of ranks. */
 typedef struct {
     size_t size; /* sizeof this struct */
     int rank, ranks;
@@ -27,28 +24,25 @@ typedef struct {
 } kspec_comm;
 
 /* The communicator of the launcher that started this process (mpirun of Open MPI or MPICH, srun), through its
- * plugin. *out is NULL, without a failure, if no launcher started it, or one with a single process.
- * KSPEC_E_ARG if there are several processes and the plugin is missing. The environment variable KSPEC_MPI
- * (openmpi, mpich, none) overrides the choice. Once per process. */
+ * plugin; the environment variable KSPEC_MPI (openmpi, mpich, none) overrides the choice. *out is NULL,
+ * without a failure, for a single process. KSPEC_E_ARG if the plugin is missing. Once per process. */
 KSPEC_API kspec_status kspec_mpi_open(kspec_comm **out, kspec_error *err);
 KSPEC_API void kspec_mpi_close(kspec_comm *comm);
 
 /* A team divides the work of a call among the ranks; pass it as `team` of the call's options. All ranks make
- * the same calls with the same inputs and options. All get the same result, with the same bits as one process
- * alone, or the same failure: the one of the lowest rank that failed, which the message names. comm NULL: a
- * team of one, for a checkpoint. Only one call at a time may use a team. comm is borrowed. KSPEC_E_DATA if
- * ranks run different versions, instruction sets or BLAS kernels, which would not give the same bits. */
+ * the same calls with the same inputs and options. All get the same result, with the bits of one process
+ * alone, or the failure of the lowest rank that failed. comm is borrowed; NULL: a team of one, for a
+ * checkpoint. One call at a time may use a team. KSPEC_E_DATA if ranks run different versions, instruction
+ * sets or BLAS kernels. */
 KSPEC_API kspec_status kspec_team_open(const kspec_comm *comm, kspec_team **out, kspec_error *err);
 KSPEC_API void kspec_team_close(kspec_team *team);
 
-/* Stores the results of later calls in a directory, part by part; creates the directory if it does not exist.
- * After the processes were killed, the same calls with the same inputs, in the same order, continue to the
- * same bits, with any number of ranks and threads. All ranks must see the same directory. `identity`
- * describes the computation, in lines "name value": the call refuses a directory with a different one, of
- * another version of kspec or of another instruction set. A further call with the same directory describes
- * the calls that follow. */
+/* Stores the results of later calls in a directory, which all ranks must see, part by part. After the
+ * processes were killed, the same calls with the same inputs, in the same order, continue to the same bits,
+ * with any number of ranks and threads. `identity` describes the computation, in lines "name value": the call
+ * refuses a directory with a different one, or of another version or instruction set. A further call with the
+ * same directory describes the calls that follow. */
 KSPEC_API kspec_status kspec_team_checkpoint(kspec_team *team, const char *directory, const char *identity,
                                              kspec_error *err);
-
 KSPEC_END_DECLS
 #endif

@@ -1,9 +1,7 @@
 /* Part of kspec.h: spectra that are known in closed form. */
 #ifndef KSPEC_THEORY_H
 #define KSPEC_THEORY_H
-
 #include "kspec/base.h"
-
 KSPEC_BEGIN_DECLS
 
 /* Every spectrum also comes in logarithms: arrays named `logs` hold natural logarithms, which are exact even
@@ -35,17 +33,15 @@ KSPEC_API kspec_status kspec_theory_rbf_eigenfunctions(const double *eta, size_t
                                                        const kspec_matrix *points, size_t count,
                                                        double *values, kspec_error *err);
 
-/* The eigenvalues of Sx S^-1 (the generalised symmetric problem Sx v = eta S v) in decreasing order. S must
- * be symmetric positive definite and Sx symmetric positive semidefinite (else KSPEC_E_DATA); either may be
- * NULL, the identity, but not both. `eta` has room for as many values as a matrix has rows. *count is the
- * number of values above zero, up to rounding; you may ignore the others. */
+/* The eigenvalues of Sx S^-1 in decreasing order, of which *count are above zero, up to rounding. S must be
+ * symmetric positive definite and Sx symmetric positive semidefinite (else KSPEC_E_DATA); either may be NULL,
+ * the identity, but not both. `eta` has room for as many values as a matrix has rows. */
 KSPEC_API kspec_status kspec_theory_rbf_eta(const kspec_matrix *S, const kspec_matrix *Sx, double *eta,
                                             size_t *count, kspec_error *err);
 
-/* ---- The linear kernel sum_l c_l x_l x'_l under standard normal x in R^d ----
+/* ---- The linear kernel sum_l c_l x_l x'_l under standard normal x in R^d: m(n) = sum_l c_l^n ----
  *
- * Its eigenvalues are c_1 ... c_d >= 0: m(n) = sum_l c_l^n. Give d eigenvalues, or one (count = 1) that
- * stands for all d. */
+ * Give its eigenvalues c_1 ... c_d >= 0, or one (count = 1) that stands for all d. */
 KSPEC_API kspec_status kspec_theory_linear_moments(const double *eigenvalues, size_t count, size_t dim,
                                                    int nmax, double *moments, double *logs, kspec_error *err);
 
@@ -53,8 +49,7 @@ KSPEC_API kspec_status kspec_theory_linear_moments(const double *eigenvalues, si
  *
  * The eigenfunctions are the spherical harmonics: one eigenvalue lambda_k per degree k, N(D,k) times. */
 typedef enum {
-    /* exp(-|x-x'|^2 / s^2). The parameter is the scale s, not the bandwidth sigma of exp(-|x-x'|^2 / (2
-     * sigma^2)): s = sqrt(2) sigma. From 1e-100 to 1e100. */
+    /* exp(-|x-x'|^2 / s^2). The parameter is the scale s = sqrt(2) sigma, from 1e-100 to 1e100. */
     KSPEC_SPHERE_GAUSSIAN = 0,
     /* (1 + <x,x'>)^q. The parameter is q, a whole number from 0 to 100,000; lambda_k = 0 for k > q. */
     KSPEC_SPHERE_POLYNOMIAL,
@@ -76,6 +71,5 @@ KSPEC_API kspec_status kspec_theory_sphere_eigenvalues(kspec_sphere kernel, doub
  * Gaussian kernel narrower than s = 1e-4, or 4e-4 in 1000 dimensions). */
 KSPEC_API kspec_status kspec_theory_sphere_moments(kspec_sphere kernel, double parameter, size_t dim,
                                                    int nmax, double *moments, double *logs, kspec_error *err);
-
 KSPEC_END_DECLS
 #endif

@@ -1,9 +1,7 @@
 /* Part of kspec.h: unbiased estimates of products of matrix entries, written as in einsum. */
 #ifndef KSPEC_UNBIASED_H
 #define KSPEC_UNBIASED_H
-
 #include "kspec/doubt.h"
-
 KSPEC_BEGIN_DECLS
 
 /* An expression is a sum of products of matrix entries with named indices, such as
@@ -101,6 +99,5 @@ KSPEC_API kspec_status kspec_unbiased(const char *expression, const kspec_operan
  * 95% interval. */
 KSPEC_API kspec_status kspec_jackknife(double value, const double *const *without, const size_t *sizes,
                                        const double *shares, size_t axes, double *bar, kspec_error *err);
-
 KSPEC_END_DECLS
 #endif

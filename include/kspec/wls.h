@@ -1,9 +1,7 @@
 /* Part of kspec.h: weighted least squares with Fourier or any other features. */
 #ifndef KSPEC_WLS_H
 #define KSPEC_WLS_H
-
 #include "kspec/doubt.h"
-
 KSPEC_BEGIN_DECLS
 
 /* -------------------------------------------------------------------------- on the Fourier grid
@@ -313,6 +311,5 @@ typedef struct {
 /* The singular values of the n x n kernel matrix of the n rows of X, and how fast they decay: O(n^3). */
 KSPEC_API kspec_status kspec_wls_decay(const kspec_matrix *X, const kspec_wls_decay_opts *opts,
                                        kspec_wls_decay_result **out, kspec_error *err);
-
 KSPEC_END_DECLS
 #endif
