@@ -1,7 +1,7 @@
 /*
  * Makes ranks rest while they wait, so that many of them get on with few processors. MPI's own loops ask for
- * news without a pause, and each rank spends its share of a processor on that. LD_PRELOAD puts these functions
- * in front of the system's and UCX's; what the ranks send and compute stays the same.
+ * news without a pause, and each rank spends its share of a processor on that. LD_PRELOAD puts these
+ * functions in front of the system's and UCX's; what the ranks send and compute stays the same.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /*
- * What kspec_unbiased() shares with the rest of the library: moments, dimension and compare give the values of
- * their expressions, expressions of one call share a plan, and the interval follows from the estimates without
- * each index.
+ * What kspec_unbiased() shares with the rest of the library: moments, dimension and compare give the values
+ * of their expressions, expressions of one call share a plan, and the interval follows from the estimates
+ * without each index.
  */
 #include "test.h"
 
