@@ -1,6 +1,6 @@
 """Smooth curves against the truth: `kspec.smooth(y, x)` with no options, on signals that are known.
 
-    python bench/smooth.py [--seeds 200] [--first 0] [--signals 0-6] [--sizes 32,64,256] [--rivals]
+    python bench/smooth.py [--seeds 200] [--first 0] [--signals 0-6] [--sizes 32,64,256] [--rivals] [--jobs 1]
 
 Prints a line of a table for each signal, kind of points and noise, with three figures for each number of
 points: the mean maximum error over that of least squares with the best degree of the best basis, chosen with
@@ -14,6 +14,7 @@ SciPy's make_smoothing_spline and scikit-learn's GaussianProcessRegressor on the
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import time
 import warnings
 from typing import Any
@@ -117,6 +118,11 @@ def rivals(signal: int, size: int, regular: bool, noise: float, seeds: range) ->
     return " | ".join(cells)
 
 
+def of_cell(a: tuple[bool, int, int, bool, float, range]) -> str:
+    warnings.simplefilter("ignore")
+    return (rivals if a[0] else cell)(*a[1:])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=200)
@@ -124,17 +130,23 @@ def main() -> None:
     parser.add_argument("--signals", default="0-6")
     parser.add_argument("--sizes", default="32,64,256")
     parser.add_argument("--rivals", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; set OPENBLAS_NUM_THREADS=1")
     a = parser.parse_args()
-    warnings.simplefilter("ignore")
     first, _, last = a.signals.partition("-")
     sizes = [int(s) for s in a.sizes.split(",")]
     seeds = range(a.first, a.first + a.seeds)
-    for signal in range(int(first), int(last or first) + 1):
-        for regular in (True, False):
-            for noise in (0.05, 0.3):
-                row = [SIGNALS[signal][0], "even" if regular else "uneven", f"{noise}"]
-                row += [(rivals if a.rivals else cell)(signal, s, regular, noise, seeds) for s in sizes]
-                print("| " + " | ".join(row) + " |", flush=True)
+    rows = [
+        (signal, regular, noise)
+        for signal in range(int(first), int(last or first) + 1)
+        for regular in (True, False)
+        for noise in (0.05, 0.3)
+    ]
+    cells = [(a.rivals, signal, size, *other, seeds) for signal, *other in rows for size in sizes]
+    with multiprocessing.Pool(a.jobs) as pool:
+        found = pool.imap(of_cell, cells)
+        for signal, regular, noise in rows:
+            row = [SIGNALS[signal][0], "even" if regular else "uneven", f"{noise}"]
+            print("| " + " | ".join(row + [next(found) for _ in sizes]) + " |", flush=True)
 
 
 if __name__ == "__main__":

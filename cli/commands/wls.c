@@ -106,7 +106,8 @@ static const cli_option options[] = {
     WLS_DRAW_OPTIONS,
     WLS_BEST_OPTIONS,
     WLS_ZETA_OPTION,
-    {"fit",      0, OPT_STRING, WLS_ARG(fit),      "Y",   "the same as kspec wls fit Y"},
+    {"fit",      0, OPT_STRING, WLS_ARG(fit),      "Y",
+     "as kspec wls fit Y; --learn selects the modes e^(ikx)"},
     WLS_FIT_OPTIONS,
     WLS_SMOOTH_OPTIONS,
     {"features", 0, OPT_STRING, WLS_ARG(features), "PSI", "the same as kspec wls features PSI"},
@@ -149,6 +150,7 @@ static int run(void *args) {
     if (c->checkpoint && !verb->shares) return cli_error(EXIT_USAGE, "%s takes no --checkpoint", verb->name);
     if (input) c->inputs[c->input_count++] = input;
     if (verb == &wls_select) a->mode = "theory";
+    a->no_verb = 1;
     return verb->run(args);
 }
 

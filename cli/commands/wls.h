@@ -20,6 +20,8 @@ typedef struct {
     const char *target, *data_weights, *feature_weights, *prior, *noise_cov, *noise_spectrum;
     /* a smooth curve */
     int basis, complex, stop_at_noise, gaps;
+    /* kspec wls --fit Y: --learn means the modes e^{ikx} of the papers for real data, too */
+    int no_verb;
     double period;
     const char *x, *sample_weight;
 } wls_args;
@@ -72,8 +74,7 @@ typedef struct {
     {"x",             0, OPT_STRING, WLS_ARG(x),             "COLUMN", \
      "where the data are: a column of Y by name or number, or a file (default: an even grid)"}, \
     {"basis",         0, OPT_CHOICE, WLS_ARG(basis),         "B", \
-     "auto (the most probable of the next three, the default), real, cosine, legendre, chebyshev or " \
-     "fourier", \
+     "auto (chosen from the next three, the default), real, cosine, legendre, chebyshev or fourier", \
      wls_bases}, \
     {"period",        0, OPT_DOUBLE, WLS_ARG(period),        "T", \
      "of the bases real and fourier (default: N steps of an even grid)", .positive = 1}, \

@@ -37,7 +37,8 @@ static const char *curve_option(const wls_args *a) {
 
 wls_wanted wls_wants(const wls_args *a) {
     if (!a->learn.count || curve_option(a) || isnan(a->beta) || isnan(a->noise)) return WLS_CURVE;
-    if (a->learn.count > 1 || first_given(a, of_a_grid) || cli_given(&a->common, "basis")) return WLS_MODES;
+    if (a->learn.count > 1 || first_given(a, of_a_grid) || cli_given(&a->common, "basis") || a->no_verb)
+        return WLS_MODES;
     return WLS_BY_DATA;
 }
 

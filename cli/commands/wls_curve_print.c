@@ -21,7 +21,7 @@ static void print_interval(FILE *f, const char *name, double value, double low, 
 }
 
 static void print_choice(FILE *f, const kspec_wls_smooth_result *r) {
-    const kspec_wls_choice *best = r->choices[0];
+    const kspec_wls_choice *in_use = r->choices[0];
     fprintf(f, "basis %s", basis_name(r->basis));
     if (isfinite(r->period))
         fprintf(f, ", period %.6g", r->period);
@@ -31,17 +31,27 @@ static void print_choice(FILE *f, const kspec_wls_smooth_result *r) {
         fprintf(f, "%s%s %.2g", k == 0 ? "; probability: " : ", ", basis_name(r->choices[k]->basis),
                 r->choices[k]->probability);
     fprintf(f, "\n");
+    for (size_t k = 1; k < r->choice_count; k++)
+        if (r->choices[k]->basis == r->basis) in_use = r->choices[k];
+    if (in_use != r->choices[0])
+        fprintf(
+            f,
+            "%s is in use: its curve stays in the band of %s, and its widest band is at most half as wide\n",
+            basis_name(r->basis), basis_name(r->choices[0]->basis));
     print_interval(f, "noise", r->noise, r->noise_low, r->noise_high);
     print_interval(f, "; smoothness beta", r->beta, r->beta_low, r->beta_high);
-    fprintf(f, "\nprior: power law %.2g, exponential %.2g, sharp degree %.2g\n", best->prior[0],
-            best->prior[1], best->prior[2]);
+    fprintf(f, "\nprior: power law %.2g, exponential %.2g, sharp degree %.2g\n", in_use->prior[0],
+            in_use->prior[1], in_use->prior[2]);
 }
 
 static void print_row(FILE *f, const wls_points *p, size_t i, double x, const double *y, const double *value,
                       double half) {
     const size_t at = p->is_complex ? 2 * i : i;
     fprintf(f, "%8zu  %10.5g", i, x);
-    if (y) cli_cell(f, "%.5g", 12, y[at]);
+    if (y && p->is_complex && isfinite(y[at]))
+        fprintf(f, "  %10.5g %c %.5g i", y[at], y[at + 1] < 0 ? '-' : '+', fabs(y[at + 1]));
+    else if (y)
+        cli_cell(f, "%.5g", 12, y[at]);
     const cli_interval in = cli_round_interval(value[at], value[at] - half, value[at] + half);
     cli_number other;
     if (p->is_complex)

@@ -96,6 +96,11 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
     kspec_read_opts together = *how;
     together.team = cli_ranks_reading(c);
     kspec_status st = kspec_read(paths, count, &together, out, &err);
+    if (st == KSPEC_E_IO && role && how->select_cols) {
+        char option[160];
+        snprintf(option, sizeof option, "--%s %s", role, how->select_cols);
+        cli_error_prefix(&err, option);
+    }
     if (st) return cli_fail(st, &err);
     const kspec_dataset *d = *out;
     int status = EXIT_DONE;

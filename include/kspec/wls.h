@@ -123,7 +123,7 @@ KSPEC_API kspec_status kspec_wls_predict(const double *theta, size_t p, const do
  * Basis, variances and s are compared by the marginal likelihood of the data (docs/explanation/smoothing.md).
  */
 typedef enum {
-    KSPEC_WLS_BASIS_AUTO = 0,  /* the likeliest of the next three; FOURIER for complex data */
+    KSPEC_WLS_BASIS_AUTO = 0,  /* one of the next three, or FOURIER for complex data */
     KSPEC_WLS_BASIS_REAL,      /* 1, sqrt(2) cos(lu), sqrt(2) sin(lu), l = 1, 2, ...: periodic */
     KSPEC_WLS_BASIS_COSINE,    /* 1, sqrt(2) cos(lu), u from 0 to pi */
     KSPEC_WLS_BASIS_LEGENDRE,  /* polynomials sqrt(2l+1) P_l(u), u from -1 to 1 */

@@ -1,4 +1,4 @@
-/* kspec_wls_smooth(): tries the bases, keeps the most likely one, and describes the curve. */
+/* kspec_wls_smooth(): tries the bases, chooses one, and describes the curve. */
 #include "wls/smooth.h"
 
 #include "base/clock.h"
@@ -96,6 +96,64 @@ static kspec_status list_choices(job *j, kspec_error *err) {
     }
     r->choice_count = j->count;
     return KSPEC_OK;
+}
+
+/* ---- the ends of an interval ---- */
+
+/*
+ * p polynomials err by p^2 s^2/N at the ends of the interval, p sines and cosines by p s^2/N everywhere. The
+ * evidence counts the functions that describe the data, not this difference. So the periodic curve replaces
+ * the likeliest one if the data cannot tell them apart, that is, if it stays in the 99% band of the likeliest
+ * curve, and if its own band is at most half as wide, both at their widest.
+ */
+static const double WITHIN = 2.576, NARROWER = 0.5;
+enum { COMPARED = 400 };
+
+/* Curve and deviation at `count` of the data's points, spread evenly; the arrays have room for all points */
+static kspec_status at_some(const job *j, const ks_posterior *post, const double *x, size_t count,
+                            ks_cplx *curve, double *deviation, kspec_error *err) {
+    if (post->data->R) {
+        const ks_run run = ks_run_part(&j->run, 0.9, 0.9);
+        return ks_smooth_at(&run, post, x, count, curve, deviation, err);
+    }
+    kspec_status st = ks_smooth_at_grid(post, curve, deviation, err);
+    for (size_t i = 0; i < count && !st; i++) {
+        const size_t at = i * (j->data.N - 1) / (count - 1);
+        curve[i] = curve[at], deviation[i] = deviation[at];
+    }
+    return st;
+}
+
+/* Is the second of two curves in the band of the first, and its own band much narrower? */
+static int is_as_good(size_t count, ks_cplx *const curve[2], double *const deviation[2]) {
+    double widest[2] = {0, 0};
+    for (size_t i = 0; i < count; i++) {
+        if (fabs(curve[1][i].re - curve[0][i].re) > WITHIN * deviation[0][i]) return 0;
+        for (int c = 0; c < 2; c++) widest[c] = fmax(widest[c], deviation[c][i]);
+    }
+    return widest[1] <= NARROWER * widest[0];
+}
+
+static kspec_status prefer_periodic(job *j, kspec_error *err) {
+    const size_t N = j->data.N, count = N < COMPARED ? N : COMPARED;
+    size_t k = 0;
+    while (k < j->count && !ks_basis_is_periodic(&j->trials[k].data.basis)) k++;
+    if (k == j->count || k == j->best) return KSPEC_OK;
+    ks_posterior periodic;
+    kspec_status st = ks_smooth_posterior(&j->trials[k].evidence, &j->arena, &periodic, err);
+    if (st) return st;
+    ks_cplx *curve[2] = {ks_alloc(N, sizeof **curve), ks_alloc(N, sizeof **curve)};
+    double *deviation[2] = {ks_alloc(N, sizeof **deviation), ks_alloc(N, sizeof **deviation)},
+           *x = ks_alloc(count, sizeof *x);
+    if (!curve[0] || !curve[1] || !deviation[0] || !deviation[1] || !x)
+        st = ks_nomem(err, "two curves", ks_size(N, 2 * (sizeof **curve + sizeof **deviation)));
+    for (size_t i = 0; i < count && !st; i++) x[i] = j->data.x[i * (N - 1) / (count - 1)];
+    if (!st) st = at_some(j, &j->post, x, count, curve[0], deviation[0], err);
+    if (!st) st = at_some(j, &periodic, x, count, curve[1], deviation[1], err);
+    if (!st && is_as_good(count, curve, deviation)) j->post = periodic, j->best = k;
+    for (int c = 0; c < 2; c++) ks_free(curve[c]), ks_free(deviation[c]);
+    ks_free(x);
+    return st;
 }
 
 /* ---- least squares with p functions, as in the papers ---- */
@@ -240,9 +298,10 @@ static kspec_status smooth(job *j, kspec_error *err) {
     kspec_status st = try_bases(j, err);
     if (!st) st = list_choices(j, err);
     if (st) return st;
-    trial *t = &j->trials[j->best];
-    st = ks_smooth_posterior(&t->evidence, &j->arena, &j->post, err);
+    st = ks_smooth_posterior(&j->trials[j->best].evidence, &j->arena, &j->post, err);
+    if (!st) st = prefer_periodic(j, err);
     if (!st) st = list_errors(j, err);
+    trial *t = &j->trials[j->best];
     size_t p = t->data.K;
     if (!st && j->o.stop_at_noise) st = ks_smooth_stopped(&t->evidence, &j->post, &p, &j->arena, err);
     if (!st) st = describe(j, err);

@@ -46,6 +46,17 @@ expect_stdout '^basis real, period 6.28319; probability: real'
 expect_stdout '^noise 0\.[01].*95%.*smoothness beta'
 expect_stdout 'of least squares with its best p = 1[0-9]'
 
+# ---- a periodic curve that the data cannot tell from the likeliest one ----
+py 'r = np.random.default_rng([1, 2, 256, 1, 30]); x = 2*np.pi*np.arange(256)/256
+t = 1/(1.3 - np.cos(x)); np.save("kernel.npy", t + .3*r.normal(size=256)); np.save("kernel_truth.npy", t)'
+expect_status 0 kspec wls fit kernel.npy --json
+expect_json 'j["basis"] == "real" and j["choices"][0]["basis"] == "legendre"'
+expect "its error" near kernel_truth.npy 0.3
+expect_status 0 kspec wls fit kernel.npy
+expect_stdout '^real is in use: its curve stays in the band of legendre'
+expect_status 0 kspec wls fit kernel.npy --basis legendre --json
+expect_json 'j["basis"] == "legendre"'
+
 # ---- given values are used, not estimated ----
 expect_status 0 kspec wls fit xy.csv --x 0 --basis cosine --learn 9 --beta 2 --noise 0.1 --json
 expect_json '(j["p"], j["beta"], j["noise"], j["basis"]) == (9, 2, 0.1, "cosine")'
@@ -85,6 +96,7 @@ expect_json 'all(abs(complex(q["value"], q["value_imag"]) - __import__("cmath").
     for q in j["fitted"])'
 expect_status 0 kspec wls fit c.npy
 expect_stdout ' i  ± '
+expect_stdout '^ +1 +0\.0981[0-9]* +[0-9.-]+ [+-] [0-9.]+ i +[0-9.-]+ [+-] [0-9.]+ i  ± '
 expect_status 0 kspec wls fit y.csv --basis fourier
 expect_stderr 'warning: the data are real'
 expect_status 0 kspec wls fit xy.csv --x time --plot s.gp --quiet

@@ -68,7 +68,7 @@ run advice ridge X.npy --target 0 --check
 run ridge ridge X.npy --target y.npy --test X2.npy --test-target y2.npy --features 3,9,20 \
     --lambda 1e-3,0.1,1 --empirical 3
 run wls wls --grid 8 --learn 2-24:2 --modes 24 --gamma 0.3 --noise 0.2 --empirical 3
-run fit wls --fit t.npy --basis fourier --learn 5
+run fit wls --fit t.npy --learn 5
 run smooth wls fit t.npy
 run features wls --features psi.npy --prior prior.npy --learn 3,9 \
     --target <(kspec generate linear --rows 8 --cols 1 --dim 1 -o - | cat)

@@ -92,7 +92,8 @@ expect_error 2 "did you mean 'quality'" kspec ridge t.csv --target qualty
 expect_error 2 'column 9 is out of range' kspec ridge t.csv --target 9
 expect_error 3 "'white' is not a number; leave the column out \(--select-cols 0,2-\)" \
     kspec ridge words.csv --target quality
-expect_error 3 "'white' is not a number$" kspec ridge words.csv --target kind
+expect_error 3 "--target kind: words.csv: line 2, column 1: 'white' is not a number$" \
+    kspec ridge words.csv --target kind
 expect_status 0 kspec ridge words.csv --target quality --select-cols 0,2- --features 3 --lambda 1
 expect_status 0 kspec ridge words.csv --target quality --select-cols '!kind' --features 3 --lambda 1
 expect_error 2 'leaves none' kspec ridge t.csv --target 0-5

@@ -91,12 +91,12 @@ expect_status 0 kspec wls --fit c.npy --learn 7,60,100 --alpha 0.7 --beta 0.5 --
 expect "a complex vector is two columns" cmp -s <(result pairs) <(result "$out")
 expect_status 0 kspec wls --fit c8.npy --learn 60 --json
 expect_json 'all(abs(complex(*t) - (k == 4)) < 1e-6 for k, t in enumerate(j["points"][0]["theta"]))'
-expect_status 0 kspec wls --fit y.npy --basis fourier --learn 4 --theta t.npy --at x.csv --predictions f.csv
+expect_status 0 kspec wls --fit y.npy --learn 4 --theta t.npy --at x.csv --predictions f.csv
 expect_stdout '^ +4  under +0\.5'
 py 't = np.load("t.npy"); assert t.shape == (4, 2) and np.allclose(t, [[2, 0], [0, 0], [0, 0], [.5, 0]]), t'
 py 'f = np.loadtxt("f.csv", delimiter=","); x = np.array([.1, .7, 2])
 assert f.shape == (3, 2) and np.allclose(f[:, 0], 2 + .5*np.cos(3*x))'
-expect_status 0 kspec wls --fit y.npy --basis fourier --learn 4
+expect_status 0 kspec wls --fit y.npy --learn 4
 expect_stdout '^ +0 +2 \+ '
 # with a truth to expect errors from
 fit_json() { expect_status 0 kspec wls --fit y.npy --learn 7,70 --alpha 0.7 --beta 0.5 --json "$@"; }
@@ -250,7 +250,9 @@ same theory --grid 16 --learn 5,24 --gamma 1 --noise 0.2 : --grid 16 --learn 5,2
 bound="--zeta 1 --grid 20 --learn 1-9 --alpha 0.5 --beta 0.5"
 same bound $bound : $bound
 same fit c.npy --learn 60 --at x.csv : --fit c.npy --learn 60 --at x.csv
-same fit y.npy --learn 60 : --fit y.npy --learn 60
+same fit y.npy --basis fourier --learn 60 : --fit y.npy --learn 60
+same fit y.npy --learn 9 --noise auto : --fit y.npy --learn 9 --noise auto
+same fit y.npy : --fit y.npy
 same features psi.npy --target t.csv --select-rows 0-9 : --features psi.npy --target t.csv --select-rows 0-9
 same decay psi.npy --kernel polynomial --degree 2 : --decay psi.npy --kernel polynomial --degree 2
 # select is --best-p, under a name of its own
