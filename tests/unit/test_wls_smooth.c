@@ -287,7 +287,7 @@ TEST(the_same_bits_on_any_threads) {
 }
 
 /*
- * The evidence prefers Legendre polynomials for a Poisson kernel. The periodic curve is in their band, and its
+ * The evidence prefers Legendre polynomials for a Poisson kernel. The periodic curve stays in their band. Its
  * greatest error is 0.84 times theirs in these draws. The periodic curve of a parabola leaves the band.
  */
 TEST(the_periodic_curve_is_used_if_the_data_do_not_tell) {
@@ -304,11 +304,11 @@ TEST(the_periodic_curve_is_used_if_the_data_do_not_tell) {
             most[1] = fmax(most[1], fabs(l->fitted[i] - p.truth[i]));
         }
         error[0] += most[0], error[1] += most[1];
-        kspec_wls_smooth_free(r), kspec_wls_smooth_free(l);
+        kspec_free(r), kspec_free(l);
         for (size_t i = 0; i < p.N; i++) p.y[i] += pow(p.x[i] - TURN / 2, 2) / 4 - p.truth[i];
         r = fit(&p, NULL);
         mistaken += r->basis == KSPEC_WLS_BASIS_REAL && r->choices[0]->basis != KSPEC_WLS_BASIS_REAL;
-        kspec_wls_smooth_free(r);
+        kspec_free(r);
         drop(p);
     }
     CHECK_MSG(swapped >= 6 && error[0] < 0.9 * error[1], "%d of 16, errors %g and %g", swapped, error[0],
