@@ -222,6 +222,18 @@ def test_ridge(tool: Any, x: Any) -> None:
     assert result.points["test_mse"].shape == (4,)
 
 
+def test_density(tool: Any, x: Any) -> None:
+    tool.put(x=x[:30], target=x[:30, 0])
+    words = ["--features", "5", "--lambda", "0.1", "--density", "--sigma", "median"]
+    result = kspec.ridge(x[:30], target=x[:30, 0], features=5, lambda_=0.1, density=True, sigma="median")
+    assert without_time(result.to_dict()) == without_time(
+        tool.json("ridge", "x", "--target", "target", *words)
+    )
+    (d,) = result.densities
+    assert d["atom"] == pytest.approx(1 - 10 / 30)
+    assert len(d["x"]) == len(d["density"]) == 96 and len(d["eigenvalues"]) == 30
+
+
 def test_wls(tool: Any, x: Any) -> None:
     setting = dict(grid=16, learn=[4, 8], modes=32, alpha=1.0, beta=0.5, gamma=1.0)
     words = ["--grid", 16, "--learn", "4,8", "--modes", 32, "--alpha", 1.0, "--beta", 0.5, "--gamma", 1.0]
