@@ -148,12 +148,13 @@ def normal(folder, kspec):
             values, vectors = np.linalg.eigh(k)
             roots.append(vectors * np.sqrt(np.maximum(values, 0)))
         for N in FEATURES:
-            found = [p for p in cell(folder, kspec, "wine", kind, N) if p["lambda"] == lam][0]
-            errors = []
-            for _ in range(found["draws"]):
+            def one_draw(roots=roots, N=N):
                 s = np.concatenate([a @ rng.standard_normal((2 * n, N)) for a in roots], axis=1)
                 v = np.linalg.solve(s[:n] @ s[:n].T / n + lam * np.eye(n), y) / n
-                errors.append(((yt - s[n:] @ (s[:n].T @ v)) ** 2).mean())
+                return ((yt - s[n:] @ (s[:n].T @ v)) ** 2).mean()
+
+            found = next(p for p in cell(folder, kspec, "wine", kind, N) if p["lambda"] == lam)
+            errors = [one_draw() for _ in range(found["draws"])]
             as_normal = {**found, "empirical_test_mse": np.mean(errors),
                          "empirical_test_sd": np.std(errors, ddof=1)}
             print(f"| {kind} | {N} | {found['test_mse']:.4g} | {percent(found)} | {percent(as_normal)} |",
