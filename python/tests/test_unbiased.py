@@ -115,5 +115,7 @@ def test_bad_input(pair):
         kspec.unbiased("iab", x)
     with pytest.raises(kspec.ArgumentError, match="runs over"):
         kspec.unbiased("ia,ib", x, y[1:])
+    with pytest.raises(kspec.ArgumentError, match=r">>> A\[j,b\] A\[j,b\]: this product equals 'A\[i,a\]"):
+        kspec.unbiased("ia,ia - jb,jb", x, x, x, x)
     u = kspec.unbiased("ia", x, stderr=False)
     assert np.isnan(kspec.jackknife(lambda v: v, u).stderr)

@@ -192,12 +192,12 @@ static int indices(const ks_nets *nets, const ks_sum_term *t, int axis) {
 
 static ks_sum_shortage find_shortage(const ks_sum *drawn, const ks_nets *nets, const ks_axis *axes,
                                      int naxes) {
-    ks_sum_shortage s = {-1, 0, 0};
+    ks_sum_shortage s = {.axis = -1};
     for (size_t k = 0; k < drawn->count; k++)
         for (int x = 0; x < naxes; x++) {
             int r = indices(nets, ks_sum_at(drawn, k), x);
             if (!ks_axis_free(&axes[x]) && (size_t)r > axes[x].size && r > s.wanted)
-                s = (ks_sum_shortage){x, r, 0};
+                s = (ks_sum_shortage){.axis = x, .wanted = r};
         }
     return s;
 }
@@ -307,12 +307,10 @@ kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, int part,
                            kspec_error *err) {
     ks_sum centred = KS_SUM, drawn = KS_SUM, weighted = KS_SUM;
     work w = {.nets = nets, .known = {.size = sizeof(known_net), .key = sizeof(ks_net)}};
-    *shortage = (ks_sum_shortage){-1, 0, 0};
+    *shortage = (ks_sum_shortage){.axis = -1};
     kspec_status st = centre(&w, monomials, count, part, axes, &centred, err);
-    if (!st && !centred.count)
-        st = ks_fail(err, KSPEC_E_ARG,
-                     "the expression is zero, whatever the data: its products cancel; leave one out");
-    for (int x = 0; x < naxes && !st && !shortage->big; x++) {
+    shortage->zero = !st && !centred.count;
+    for (int x = 0; x < naxes && !st && !shortage->big && !shortage->zero; x++) {
         ks_sum tied = KS_SUM;
         if (!axes[x].groups) continue;
         shortage->big = tie_all(&w, &centred, axes, x, &tied);
@@ -320,9 +318,10 @@ kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, int part,
         centred = tied;
         if (w.failed) st = ks_nomem(err, "the plan", w.failed);
     }
-    if (!st && !shortage->big) st = take_all(&w, &centred, KS_DRAWN, axes, &drawn, err);
-    if (!shortage->big) *shortage = find_shortage(&drawn, nets, axes, naxes);
-    if (shortage->axis < 0 && !shortage->big && !st) {
+    const int none = shortage->big || shortage->zero;
+    if (!st && !none) st = take_all(&w, &centred, KS_DRAWN, axes, &drawn, err);
+    if (!none) *shortage = find_shortage(&drawn, nets, axes, naxes);
+    if (shortage->axis < 0 && !none && !st) {
         set_weights(&w, &drawn, axes, naxes, with_loo, &weighted);
         st = w.failed ? ks_nomem(err, "the plan", w.failed)
                       : take_all(&w, &weighted, KS_DISTINCT, axes, out, err);

@@ -56,10 +56,11 @@ typedef struct {
 
 /*
  * A shortage of indices: a term has more distinct indices than this axis; else axis = -1. big: 0, or the
- * entries and grouped rows of a product if they are more than a graph can hold.
+ * entries and grouped rows of a product if they are more than a graph can hold. zero: 1 if all products
+ * cancel.
  */
 typedef struct {
-    int axis, wanted, big;
+    int axis, wanted, big, zero;
 } ks_sum_shortage;
 
 /*
@@ -74,7 +75,7 @@ typedef struct {
  *   means over the same tuples, and centring removes a constant for any sizes of groups.
  * Equal graphs are merged after each index. with_loo: weight[1+k] belongs to the estimates without one index
  * of axis k, and vertices keep their positions. The caller centres a complete axis beforehand, in the data.
- * If an axis is too short, *out is empty: the caller knows the names and reports it.
+ * With a shortage, *out is empty: the caller knows the names and reports it.
  */
 kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, int part, ks_axis *axes, int naxes,
                            int with_loo, ks_nets *nets, ks_sum *out, ks_sum_shortage *shortage,

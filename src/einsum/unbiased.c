@@ -151,6 +151,42 @@ static kspec_status fail_groups(const job *j, int entries, kspec_error *err) {
         entries, KS_NET_LINKS);
 }
 
+/* Do two products of the text have the same graphs? With halves of trials, in either order of them */
+static int same_product(job *j, int a, int b, size_t *failed) {
+    const ks_names *n = &j->names;
+    int same = 0;
+    for (int m = b; m < n->monomials; m += j->text.terms) {
+        uint32_t of[2][KS_NET_LINKS] = {{0}};
+        ks_nets_parts(&j->nets, &n->monomial[a].net, of[0], failed);
+        ks_nets_parts(&j->nets, &n->monomial[m].net, of[1], failed);
+        same |= !memcmp(of[0], of[1], sizeof of[0]);
+    }
+    return same;
+}
+
+/*
+ * Reports that the products of an expression cancel, at the last one that equals an earlier one. There is
+ * one: centring adds graphs with more indices only, so a graph with the fewest indices is a product itself.
+ */
+static kspec_status fail_zero(job *j, int number, kspec_error *err) {
+    enum { SHOWN = 60 };
+    const ks_formula *t = &j->text;
+    size_t failed = 0;
+    for (int a = t->terms; a-- > 1 && !failed;)
+        for (int b = 0; b < a; b++) {
+            const ks_formula_term *of = &t->term[b];
+            if (t->term[a].part != number || of->part != number || !same_product(j, a, b, &failed)) continue;
+            const int last = of->factor[of->count - 1].name[1].at,
+                      length = last + (int)strcspn(t->text + last, "]") + 1 - of->at;
+            return ks_formula_fail(
+                t->text, t->term[a].at, err,
+                "this product equals '%.*s%s', and the sum is 0 for any data; leave one of "
+                "them out, or change which of its indices are equal",
+                length < SHOWN ? length : SHOWN, t->text + of->at, length < SHOWN ? "" : " ...");
+        }
+    return ks_nomem(err, "the plan", failed);
+}
+
 /* Reports the indices that cannot be summed over one after the other, by their axes. */
 static kspec_status fail_stuck(const job *j, size_t graph, kspec_error *err) {
     const ks_net *g = ks_nets_at(&j->nets, j->graph[graph]);
@@ -186,6 +222,7 @@ static kspec_status expand(job *j, kspec_error *err) {
         ks_table_free(&j->part[p].sum);
         st = ks_sum_expand(j->names.monomial, (size_t)j->names.monomials, p, j->names.axis, j->names.axes,
                            j->with_loo, &j->nets, &j->part[p].sum, &shortage, err);
+        if (!st && shortage.zero) st = fail_zero(j, p, err);
         if (!st && shortage.big) st = fail_groups(j, shortage.big, err);
         if (!st && shortage.axis >= 0) st = fail_short(j, shortage, err);
         if (!st && j->names.groups) st = count_tuples(j, &j->part[p], err);

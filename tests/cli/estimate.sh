@@ -127,6 +127,8 @@ expect_error 2 "X\[i,a\]  ?>>> Z\[i,b\]: unknown matrix Z; give Z=INPUT, or use 
     kspec estimate "X[i,a] Z[i,b]" X=x.npy
 expect_error 2 '>>> i,b\]: i runs over the 12 rows of X and over the 11 rows of Y; use two names' \
     kspec estimate "X[i,a] Y[i,b]" X=x.npy Y=short.npy
+expect_error 2 ">>> X\[j,b\] X\[j,b\]: this product equals 'X\[i,a\] X\[i,a\]', and the sum is 0" \
+    kspec estimate "X[i,a] X[i,a] - X[j,b] X[j,b]" X=x.npy
 expect_error 2 '>>> ,b\]: a matrix has two indices' kspec estimate "X[i,a,b]" X=x.npy
 expect_error 2 '>>> \]: a matrix has two indices' kspec estimate "X[i]" X=x.npy
 expect_error 2 "'\[' is missing; write X\[i,a\]" kspec estimate "X" X=x.npy
@@ -134,7 +136,6 @@ expect_error 2 'the name of an index is missing' kspec estimate "X[i,2]" X=x.npy
 expect_error 2 'expected an entry' kspec estimate "X[i,a] )" X=x.npy
 expect_error 2 'an entry is missing' kspec estimate "3" X=x.npy
 expect_error 2 'the expression is empty' kspec estimate " " X=x.npy
-expect_error 2 'the expression is zero, whatever the data' kspec estimate "X[i,a] - X[j,b]" X=x.npy
 expect_error 2 'counts 0 times' kspec estimate "0 X[i,a]" X=x.npy
 expect_error 2 'centred, this product is always 0, since i is used once' \
     kspec estimate "X[i,a] X[j,a] X[j,b]" X=x.npy --center

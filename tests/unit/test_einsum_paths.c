@@ -1,7 +1,7 @@
 /*
  * What kspec_unbiased() shares with the rest of the library: moments, dimension and compare give the values
  * of their expressions, expressions of one call share a plan, and the interval follows from the estimates
- * without each index.
+ * without each index. And the refusal of a sum that cancels.
  */
 #include "test.h"
 
@@ -240,7 +240,41 @@ TEST(skewness_moves_both_ends_of_an_interval) {
     kspec_free(r);
 }
 
+/* A sum that is 0 for any data is refused at a product that cancels others. A part of a sum may cancel. */
+TEST(a_sum_that_cancels_is_marked) {
+    static const struct {
+        const char *text, *center, *marked; /* NULL: it is fine */
+    } sums[] = {
+        {"X[i,a] X[i,a] - X[j,b] X[j,b]", NULL, ">>> X[j,b] X[j,b]: this product equals 'X[i,a] X[i,a]'"},
+        {"X[i,a] X[i,a] - X[j,b] X[j,b]", "rows", ">>> X[j,b] X[j,b]: this product equals"},
+        {"X[i,a] Y[i,b] - 2 X[j,c] Y[j,d] + 1 Y[k,d] X[k,c]", NULL, ">>> 1 Y[k,d] X[k,c]: this"},
+        {"1/3 X[i,a] + 1/3 X[i,a] + 1/3 X[j,a] - X[j,b]", NULL,
+         ">>> X[j,b]: this product equals '1/3 X[i,a]'"},
+        {"T1[i,a] T2[j,a] - T2[k,a] T1[l,a]", NULL, ">>> T2[k,a] T1[l,a]: this product equals"},
+        {"Y[i,b] - X[i,a] X[i,c] + X[j,d] X[j,a] - Y[k,e]", NULL, ">>> Y[k,e]: this product equals 'Y[i,b]'"},
+        {"X[i,a] X[i,a] - X[j,b] X[j,b] + X[i,a] X[j,a]", NULL, NULL},
+        {"X[i,a] X[i,a] - X[i,a] X[j,a]", NULL, NULL},
+        {"T1[i,a] T2[j,a] - T1[i,a] T2[i,a]", NULL, NULL},
+    };
+    double x[2 * 48];
+    kspec_random_normal(3, 0, 0, 2 * 48, x);
+    const kspec_matrix X = {x, 8, 6, 6, 1}, Y = {x, 8, 5, 6, 1}, T[2] = {X, {x + 48, 8, 6, 6, 1}};
+    const kspec_operand of[] = {{"X", &X, 1}, {"Y", &Y, 1}, {"T", T, 2}};
+    for (size_t k = 0; k < sizeof sums / sizeof *sums; k++) {
+        const kspec_unbiased_opts o = {.size = sizeof o, .center = sums[k].center};
+        kspec_unbiased_result *r = NULL;
+        kspec_error err = {0};
+        const kspec_status st = kspec_unbiased(sums[k].text, of, 3, &o, &r, &err);
+        if (sums[k].marked)
+            CHECK_MSG(st == KSPEC_E_ARG && strstr(err.msg, sums[k].marked), "%s: %s", sums[k].text, err.msg);
+        else
+            CHECK_MSG(!st && r->value != 0, "%s: %s", sums[k].text, err.msg);
+        kspec_free(r);
+    }
+}
+
 int main(void) {
+    RUN(a_sum_that_cancels_is_marked);
     RUN(moments_dimension_and_compare_are_expressions);
     RUN(expressions_of_one_call_share_their_plan);
     RUN(the_graphs_of_exact_are_those_of_the_expression);
