@@ -103,6 +103,11 @@ static void print_table(FILE *f, const void *result) {
         fprintf(f, "std. error %.2g\n", r->std_error);
         fprintf(f, "95%% interval %s … %s\n", in.low.text, in.high.text);
     }
+    int sampled = 0;
+    for (size_t k = 0; k < r->axis_count; k++) sampled |= r->axes[k]->population > (double)r->axes[k]->size;
+    if (!u->a->no_stderr && !isfinite(r->std_error))
+        fprintf(f, "no error bar: %s\n",
+                sampled ? "without an index of an axis, too few are left" : "all axes are complete");
     fputc('\n', f);
     for (size_t k = 0; k < r->axis_count; k++) {
         const kspec_unbiased_axis *x = r->axes[k];

@@ -118,6 +118,9 @@ static int unknown(const cli_command *c, const char *arg, const search *s) {
     char word[64];
     if (c->no_picture && s->name && s->length == 4 && strncmp(s->name, "plot", 4) == 0)
         return cli_error(EXIT_USAGE, "%s has no picture: --plot is for other commands", c->name);
+    if (strchr(arg, '[')) /* an expression of estimate */
+        return cli_error(EXIT_USAGE, "%s: '%s' begins with '-'; write -- and a space before it", c->name,
+                         arg);
     snprintf(word, sizeof word, "%.*s", (int)s->length, s->name ? s->name : "");
     const char *near = s->name ? cli_nearest(word, s->names) : NULL;
     if (near)

@@ -114,6 +114,10 @@ static kspec_status decimal(reader *r, double *out) {
         }
     }
     *out = digits / unit;
+    const char after = r->text[r->at], power = r->text[r->at + (after ? 1 : 0)];
+    if (count && (after == 'e' || after == 'E') && (is_digit(power) || power == '-' || power == '+'))
+        return ks_formula_fail(r->text, r->at, r->err,
+                               "write a number without a power of ten, such as 0.001");
     if (!count || count > 15)
         return ks_formula_fail(r->text, start, r->err, "a number has 1 to 15 digits, such as 0.5 or 1/3");
     return KSPEC_OK;
@@ -136,6 +140,16 @@ static kspec_status coefficient(reader *r, double *out) {
     return st;
 }
 
+/* Reports a letter that no entry begins with, and what to write instead of it. */
+static kspec_status fail_letter(reader *r, const char *otherwise) {
+    const char c = next(r);
+    const char *instead = c == '^' || c == '*' ? "write an entry again for each power, as in X[i,a] X[i,a]"
+                          : c == '/'           ? "a number stands before its product, such as 1/2 X[i,a]"
+                          : c == '('           ? "parentheses are not read; multiply the products out"
+                                               : otherwise;
+    return ks_formula_fail(r->text, r->at, r->err, "%s", instead);
+}
+
 /* [+ or -] [number] [*] entry [*] entry ... */
 static kspec_status term(reader *r, int first) {
     if (r->to->terms == KS_FORMULA_TERMS)
@@ -151,7 +165,7 @@ static kspec_status term(reader *r, int first) {
         if (c == '-') t->coefficient = -1;
         r->at++;
     } else if (!first) {
-        return ks_formula_fail(r->text, r->at, r->err, "expected an entry such as X[i,a], or + or -");
+        return fail_letter(r, "expected an entry such as X[i,a], or + or -");
     }
     c = next(r);
     t->at = r->at;
@@ -164,13 +178,10 @@ static kspec_status term(reader *r, int first) {
         if (st) return st;
         if (next(r) == '*') {
             r->at++;
-            if (!is_letter(next(r)))
-                return ks_formula_fail(r->text, r->at, r->err,
-                                       "an entry such as X[i,a] is missing after '*'");
+            if (!is_letter(next(r))) return fail_letter(r, "an entry such as X[i,a] is missing after '*'");
         }
     }
-    if (!t->count)
-        return ks_formula_fail(r->text, r->at, r->err, "an entry is missing; write such as X[i,a]");
+    if (!t->count) return fail_letter(r, "an entry is missing; write such as X[i,a]");
     return KSPEC_OK;
 }
 

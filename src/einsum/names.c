@@ -29,12 +29,15 @@ static const char *const sides[2] = {"rows", "columns"};
 
 /* ---- matrices ---- */
 
-/* The list of names, for messages */
+/* The list of names as an expression has them, for messages */
 static const char *known(const resolver *r, char *room, size_t size) {
     size_t used = 0;
     room[0] = 0;
     for (int k = 0; k < r->count && used < size; k++)
-        used += (size_t)snprintf(room + used, size - used, "%s%s", k ? ", " : "", r->given[k].name);
+        used += r->given[k].trials > 1
+                    ? (size_t)snprintf(room + used, size - used, "%s%s1, %s2", k ? ", " : "",
+                                       r->given[k].name, r->given[k].name)
+                    : (size_t)snprintf(room + used, size - used, "%s%s", k ? ", " : "", r->given[k].name);
     return room;
 }
 

@@ -12,6 +12,7 @@
 #include "einsum/data.h"
 #include "einsum/explain.h"
 #include "einsum/interval.h"
+#include "einsum/refuse.h"
 #include "einsum/slices.h"
 #include "einsum/tuples.h"
 #include "einsum/unbiased.h"
@@ -131,80 +132,6 @@ static kspec_status list_graphs(job *j, kspec_error *err) {
     return KSPEC_OK;
 }
 
-static kspec_status fail_short(const job *j, ks_sum_shortage s, kspec_error *err) {
-    const ks_axis *a = &j->names.axis[s.axis];
-    const int centred = a->centred || (a->first && j->names.axis[j->names.grouped].centred);
-    return ks_formula_fail(j->text.text, j->names.letter[s.axis].at, err,
-                           "%d %s%s are needed%s; there are %zu: use fewer names, or more data", s.wanted,
-                           a->first ? "" : "distinct indices of the ", j->names.label[s.axis],
-                           centred ? " where they are centred" : "", a->size);
-}
-
-/* Reports too many entries: each distinct row of a product needs one more entry, which states its group. */
-static kspec_status fail_groups(const job *j, int entries, kspec_error *err) {
-    const int rows = j->names.grouped;
-    return ks_formula_fail(
-        j->text.text, j->names.letter[rows].at, err,
-        "with groups, a product's entries and its distinct %s%s are %d together; %d is the "
-        "most",
-        j->names.label[rows], j->names.axis[rows].centred ? ", where centring adds one for each entry," : "",
-        entries, KS_NET_LINKS);
-}
-
-/* Do two products of the text have the same graphs? With halves of trials, in either order of them */
-static int same_product(job *j, int a, int b, size_t *failed) {
-    const ks_names *n = &j->names;
-    int same = 0;
-    for (int m = b; m < n->monomials; m += j->text.terms) {
-        uint32_t of[2][KS_NET_LINKS] = {{0}};
-        ks_nets_parts(&j->nets, &n->monomial[a].net, of[0], failed);
-        ks_nets_parts(&j->nets, &n->monomial[m].net, of[1], failed);
-        same |= !memcmp(of[0], of[1], sizeof of[0]);
-    }
-    return same;
-}
-
-/*
- * Reports that the products of an expression cancel, at the last one that equals an earlier one. There is
- * one: centring adds graphs with more indices only, so a graph with the fewest indices is a product itself.
- */
-static kspec_status fail_zero(job *j, int number, kspec_error *err) {
-    enum { SHOWN = 60 };
-    const ks_formula *t = &j->text;
-    size_t failed = 0;
-    for (int a = t->terms; a-- > 1 && !failed;)
-        for (int b = 0; b < a; b++) {
-            const ks_formula_term *of = &t->term[b];
-            if (t->term[a].part != number || of->part != number || !same_product(j, a, b, &failed)) continue;
-            const int last = of->factor[of->count - 1].name[1].at,
-                      length = last + (int)strcspn(t->text + last, "]") + 1 - of->at;
-            return ks_formula_fail(
-                t->text, t->term[a].at, err,
-                "this product equals '%.*s%s', and the sum is 0 for any data; leave one of "
-                "them out, or change which of its indices are equal",
-                length < SHOWN ? length : SHOWN, t->text + of->at, length < SHOWN ? "" : " ...");
-        }
-    return ks_nomem(err, "the plan", failed);
-}
-
-/* Reports the indices that cannot be summed over one after the other, by their axes. */
-static kspec_status fail_stuck(const job *j, size_t graph, kspec_error *err) {
-    const ks_net *g = ks_nets_at(&j->nets, j->graph[graph]);
-    char list[200] = "";
-    size_t used = 0;
-    int count[KS_AXES] = {0};
-    for (int v = 0; v < g->n; v++) count[g->vertex[v].axis] += j->plan.terminals[graph].stuck >> v & 1;
-    for (int x = 0, any = 0; x < j->names.axes; x++)
-        if (count[x] && used < sizeof list)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%d of the %s", any++ ? " and " : "",
-                                     count[x], j->names.label[x]);
-    return ks_fail(
-        err, KSPEC_E_ARG,
-        "this needs more than matrix products, also with any one index fixed (treewidth above three): %s are "
-        "each joined to three others or more",
-        list);
-}
-
 static kspec_status count_tuples(job *j, part *p, kspec_error *err) {
     const ks_axis *a = &j->names.axis[j->names.groups];
     size_t failed = 0;
@@ -222,9 +149,9 @@ static kspec_status expand(job *j, kspec_error *err) {
         ks_table_free(&j->part[p].sum);
         st = ks_sum_expand(j->names.monomial, (size_t)j->names.monomials, p, j->names.axis, j->names.axes,
                            j->with_loo, &j->nets, &j->part[p].sum, &shortage, err);
-        if (!st && shortage.zero) st = fail_zero(j, p, err);
-        if (!st && shortage.big) st = fail_groups(j, shortage.big, err);
-        if (!st && shortage.axis >= 0) st = fail_short(j, shortage, err);
+        if (!st && shortage.zero) st = ks_refuse_zero(&j->text, &j->names, &j->nets, p, err);
+        if (!st && shortage.big) st = ks_refuse_groups(&j->text, &j->names, shortage.big, err);
+        if (!st && shortage.axis >= 0) st = ks_refuse_short(&j->text, &j->names, shortage, err);
         if (!st && j->names.groups) st = count_tuples(j, &j->part[p], err);
     }
     return st;
@@ -262,7 +189,8 @@ static kspec_status plan_graphs(job *j, kspec_error *err) {
     kspec_status st = ks_plan_make(&j->plan, task, j->graphs, err);
     if (st || !j->plan.any_stuck) return st;
     st = ks_slices_make(&j->slices, &j->plan, task, n->axes, &stuck, &j->arena, err);
-    if (!st && stuck != SIZE_MAX) return fail_stuck(j, stuck, err);
+    if (!st && stuck != SIZE_MAX)
+        return ks_refuse_stuck(&j->names, task[stuck].net, j->plan.terminals[stuck].stuck, err);
     const double work = ks_slices_work(&j->slices) * (j->with_loo ? 4 : 1);
     if (!st && work > SLICES_MOST)
         st = ks_fail(
@@ -420,13 +348,22 @@ static kspec_status make_axes(const job *j, part *p, kspec_error *err) {
     return own->failed ? ks_nomem(err, "the result", own->failed) : KSPEC_OK;
 }
 
-/* The order of one product, which sets the scale of the interval: the most indices on an axis; 0 for a sum */
+/*
+ * The order of one product, which sets the scale of the interval: the most indices on an axis. 0 for a sum,
+ * and for a product with an odd number of entries of a matrix: its sign changes with the sign of the matrix,
+ * so its logarithm means nothing.
+ */
 static int order_of(const job *j, int number) {
-    int order = 0, terms = 0;
+    int order = 0, terms = 0, odd = 0;
     const ks_net *net = NULL;
     for (int k = j->text.terms; k-- > 0;)
         if (j->text.term[k].part == number) net = &j->names.monomial[k].net, terms++;
-    for (int x = 0; x < j->names.axes && terms == 1; x++) {
+    for (int g = 0; g < j->names.given; g++) {
+        int entries = 0;
+        for (int k = 0; k < net->links; k++) entries += j->names.source[net->link[k].matrix].given == g;
+        odd |= entries & 1;
+    }
+    for (int x = 0; x < j->names.axes && terms == 1 && !odd; x++) {
         int count = 0;
         for (int v = 0; v < net->n; v++) count += net->vertex[v].axis == x;
         order = count > order ? count : order;
@@ -460,8 +397,11 @@ static kspec_status finish(job *j, int number, kspec_error *err) {
     if (count) ks_interval_make(r->value, order_of(j, number), &sides, room, of_axis, &bar);
     for (int k = 0; k < count; k++) r->axes[of[k]]->std_error = of_axis[k];
     r->std_error = bar.std_error, r->ci_low = bar.low - r->rounding, r->ci_high = bar.high + r->rounding;
-    return isfinite(r->value) ? KSPEC_OK
-                              : ks_fail(err, KSPEC_E_NUMERIC, "the value exceeds the range of numbers");
+    if (!isfinite(r->value)) return ks_fail(err, KSPEC_E_NUMERIC, "the value exceeds the range of numbers");
+    if (r->value == 0 && p->value != 0)
+        return ks_fail(err, KSPEC_E_NUMERIC,
+                       "the value is below the range of numbers; multiply the matrices by a constant");
+    return KSPEC_OK;
 }
 
 static kspec_status add_doubts(kspec_unbiased_result *r, kspec_error *err) {

@@ -122,6 +122,22 @@ cube="X[i,a] X[i,b] X[i,c] X[j,a] X[j,b] X[j,c] X[k,a] X[k,b] X[k,c]"
 expect_status 0 kspec estimate "$cube" X=x.npy --json --explain
 expect_json 'close(j["value"], json.load(open("cube"))["mean"], 1e-10) and "of slices" in str(j["plan"])'
 
+# an odd product changes its sign with its matrix, and so does its interval
+expect_status 0 kspec estimate "X[i,a] X[j,a] X[j,b]" X=x.npy --json
+cp "$out" odd.json
+expect_status 0 kspec estimate --json -- "- X[i,a] X[j,a] X[j,b]" X=x.npy
+expect_json 'close(j["ci_low"], -json.load(open("odd.json"))["ci_high"], 1e-12)'
+expect_json 'close(j["ci_high"], -json.load(open("odd.json"))["ci_low"], 1e-12)'
+
+# no error bar, and why; a value below the range of doubles
+expect_status 0 kspec estimate "$m2" X=x.npy --select-rows 0,1
+expect_stdout '^no error bar: without an index of an axis, too few are left$'
+expect_status 0 kspec estimate "X[i,a]" X=x.npy --complete both
+expect_stdout '^no error bar: all axes are complete$'
+py 'np.save("tiny.npy", 1e-200 * np.load("x.npy"))'
+expect_error 1 'below the range of numbers; multiply the matrices by a constant' \
+    kspec estimate "$m2" X=tiny.npy
+
 # mistakes
 expect_error 2 "X\[i,a\]  ?>>> Z\[i,b\]: unknown matrix Z; give Z=INPUT, or use X" \
     kspec estimate "X[i,a] Z[i,b]" X=x.npy
@@ -135,6 +151,14 @@ expect_error 2 "'\[' is missing; write X\[i,a\]" kspec estimate "X" X=x.npy
 expect_error 2 'the name of an index is missing' kspec estimate "X[i,2]" X=x.npy
 expect_error 2 'expected an entry' kspec estimate "X[i,a] )" X=x.npy
 expect_error 2 'an entry is missing' kspec estimate "3" X=x.npy
+expect_error 2 '>>> \^2: write an entry again for each power' kspec estimate "X[i,a]^2" X=x.npy
+expect_error 2 '\* >>> \*2: write an entry again for each power' kspec estimate "X[i,a]**2" X=x.npy
+expect_error 2 '>>> / 2: a number stands before its product, such as 1/2' kspec estimate "X[i,a] / 2" X=x.npy
+expect_error 2 '>>> \(X\[i,a\].*: parentheses are not read' kspec estimate "(X[i,a] + X[j,a]) X[j,b]" X=x.npy
+expect_error 2 '1 >>> e3 X\[i,a\]: write a number without a power of ten' kspec estimate "1e3 X[i,a]" X=x.npy
+expect_error 2 "'-X\[i,a\]' begins with '-'; write -- and a space before it" kspec estimate "-X[i,a]" X=x.npy
+expect_error 2 '>>> T3\[i,a\]: unknown matrix T3; give T3=INPUT, or use T1, T2' \
+    kspec estimate "T1[i,a] T3[i,a]" T=t.npy
 expect_error 2 'the expression is empty' kspec estimate " " X=x.npy
 expect_error 2 'counts 0 times' kspec estimate "0 X[i,a]" X=x.npy
 expect_error 2 'centred, this product is always 0, since i is used once' \
