@@ -53,7 +53,7 @@ void ks_free(void *ptr) {
 
 size_t ks_memory_available(void) { return ks_limits_available(""); }
 
-size_t ks_memory_for(size_t bytes) { return bytes <= (size_t)1 << 20 ? SIZE_MAX : ks_memory_available(); }
+size_t ks_memory_for(size_t bytes) { return bytes <= (size_t)4 << 20 ? SIZE_MAX : ks_memory_available(); }
 
 /* Each arena allocation is a separate block with a header in front: the blocks are few and large. */
 struct ks_arena_block {

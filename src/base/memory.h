@@ -36,7 +36,7 @@ void ks_free(void *ptr);                    /* NULL is allowed */
 size_t ks_memory_available(void);
 
 /*
- * ks_memory_available() for a caller who needs `bytes`. Up to a megabyte it returns SIZE_MAX without asking
+ * ks_memory_available() for a caller who needs `bytes`. Up to 4 MB it returns SIZE_MAX without asking
  * the system.
  */
 size_t ks_memory_for(size_t bytes);
