@@ -44,7 +44,12 @@ if(NOT KSPEC_BLAS)
   endif()
   set(BLAS_LINK ${LAPACK_LIBRARIES} ${BLAS_LIBRARIES})
   list(REMOVE_DUPLICATES BLAS_LINK)
-  find_path(CBLAS_INCLUDE NAMES cblas.h mkl_cblas.h REQUIRED HINTS ENV MKLROOT PATH_SUFFIXES include blis blis-pthread mkl)
+  set(header cblas.h) # MKL has its own, and another BLAS's header may be installed next to MKL
+  if(KSPEC_BLAS STREQUAL "MKL")
+    set(header mkl_cblas.h)
+    set(BLAS_FLAGS -DKSPEC_MKL)
+  endif()
+  find_path(CBLAS_INCLUDE NAMES ${header} REQUIRED HINTS ENV MKLROOT PATH_SUFFIXES include blis blis-pthread mkl)
   set(BLAS_INCLUDE ${CBLAS_INCLUDE})
   # FindBLAS looks for the Fortran interface; the C interface may be a library of its own
   set(CMAKE_REQUIRED_LIBRARIES ${BLAS_LINK})

@@ -4,12 +4,12 @@
  */
 #pragma once
 
-#if __has_include(<cblas.h>)
-#include <cblas.h>
-#include <lapacke.h>
-#else /* MKL */
+#ifdef KSPEC_MKL
 #include <mkl_cblas.h>
 #include <mkl_lapacke.h>
+#else
+#include <cblas.h>
+#include <lapacke.h>
 #endif
 
 #ifdef BLAS_SYMBOL_PREFIX /* PyPI's scipy-openblas32 has a prefix before every name */
