@@ -68,6 +68,11 @@ if command -v dpkg-query >/dev/null 2>&1; then
     for p in $packages; do
         printf '%s\n' "$have" | grep -qx "$p" || missing="$missing $p"
     done
+else # another system: a program in the path is not missing, and curl has certificates
+    missing=""
+    for p in $packages; do
+        [ "$p" = ca-certificates ] || command -v "$p" >/dev/null || missing="$missing $p"
+    done
 fi
 [ -n "$missing" ] || exit 0
 

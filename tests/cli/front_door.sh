@@ -41,6 +41,15 @@ if grep -q 'ID="*debian' /etc/os-release && grep -q 'VERSION_ID="*12' /etc/os-re
     expect "and it ran" grep -q '^install .* curl ca-certificates$' "$work/installed"
 fi
 
+# a system without dpkg: programs in the path are not missing
+mkdir "$work/other"
+for p in sh sed tr id curl gcc; do ln -s "$(command -v $p)" "$work/other/$p"; done
+other() { env -u KSPEC_NO_SETUP PATH="$work/other" sh "$KSPEC_SOURCE/scripts/setup.sh" "$@" 2>"$err"; }
+expect "make data runs on any system with curl" other data
+expect "a compiler alone is not enough" eval '! other --check build'
+expect "the list has what is missing" grep -q ' libopenblas-dev' "$err"
+expect "it has nothing that is in the path" eval '! grep -qw gcc "$err"'
+
 groups() { # target: the groups that it sets up
     env -u MAKEFLAGS -u MAKELEVEL make -n -C "$KSPEC_SOURCE" "$1" |
         sed -n 's/^sh scripts\/setup\.sh //p' | tr '\n' ' '
