@@ -3,13 +3,15 @@
 #
 #   sh scripts/arm64.sh [FOLDER] [CTEST'S OPTIONS]
 #
-# FOLDER (build-arm64) gets Debian's arm64 libraries and the build. CC=clang compiles with clang.
+# FOLDER (build-arm64) gets Debian's arm64 libraries and the build. CC=clang compiles with clang, in a build of
+# its own.
 # Built and not run: the filter for seccomp, which qemu does not emulate.
 set -eu
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "${1:-build-arm64}")
 [ $# -eq 0 ] || shift
-root=$folder/root apt=$folder/apt
+root=$folder/root apt=$folder/apt build=$folder/build
+[ "${CC:-}" != clang ] || build=$folder/build-clang
 
 packages="gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user-static"
 # shellcheck disable=SC2086
@@ -51,15 +53,15 @@ if [ ! -e "$root/done" ]; then
     : >"$root/done"
 fi
 
-cmake -S . -B "$folder/build" -DCMAKE_TOOLCHAIN_FILE=cmake/arm64.cmake -DKSPEC_ARM64_ROOT="$root" \
+cmake -S . -B "$build" -DCMAKE_TOOLCHAIN_FILE=cmake/arm64.cmake -DKSPEC_ARM64_ROOT="$root" \
     ${CC:+-DKSPEC_ARM64_CLANG=ON} -DCMAKE_BUILD_TYPE=Release -DKSPEC_TESTS=ON -DKSPEC_CUDA=OFF >/dev/null
-cmake --build "$folder/build" -j "${JOBS:-$(nproc)}"
+cmake --build "$build" -j "${JOBS:-$(nproc)}"
 # Each test is an ARM64 program, ten to thirty times slower under qemu than on a processor. What qemu lacks
 # is skipped by the tests themselves: seccomp.
-ctest --test-dir "$folder/build" --output-on-failure -L fast -R '^unit/' -j "${JOBS:-$(nproc)}" "$@"
+ctest --test-dir "$build" --output-on-failure -L fast -R '^unit/' -j "${JOBS:-$(nproc)}" "$@"
 # The tool's own reference values, where the kernel starts ARM64 programs by qemu
 if [ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ]; then
-    ctest --test-dir "$folder/build" --output-on-failure -R '^cli/(golden|ridge_golden)$' "$@"
+    ctest --test-dir "$build" --output-on-failure -R '^cli/(golden|ridge_golden)$' "$@"
 else
     echo "skip: cli/golden, cli/ridge_golden; install binfmt-support: the kernel then starts ARM64 programs"
 fi

@@ -31,7 +31,7 @@ step_tsan() {
             sh scripts/test.sh "$folder/tsan" -j "$jobs" -L fast -R "^$threads\$"
 }
 step_arm64() {
-    sh scripts/arm64.sh "$folder/arm64" && CC=clang sh scripts/arm64.sh "$folder/arm64-clang"
+    sh scripts/arm64.sh "$folder/arm64" && CC=clang sh scripts/arm64.sh "$folder/arm64"
 }
 step_sdist() { sh scripts/sdist.sh "$folder/sdist"; }
 step_wheels() {

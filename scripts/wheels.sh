@@ -80,8 +80,13 @@ kspec_wheel() { # arch
     [ "$1" = "$here" ] || python -m wheel tags --remove --platform-tag "linux_$1" "$folder/$1"/raw/kspec-*.whl
     python "$root/scripts/wheel_licences.py" "$folder/$1"/raw/kspec-*.whl "$place/licences"
     rm -f "$root"/dist/kspec-*"_$1.whl"
-    LD_LIBRARY_PATH=$blas/scipy_openblas32/lib auditwheel repair --plat "manylinux_2_28_$1" -w "$root/dist" \
+    # (auditwheel takes the name of its own machine's platform alone, and finds the other's by itself)
+    plat=auto
+    [ "$1" != "$here" ] || plat=manylinux_2_28_$1
+    LD_LIBRARY_PATH=$blas/scipy_openblas32/lib auditwheel repair --plat "$plat" -w "$root/dist" \
         "$folder/$1"/raw/kspec-*.whl
+    ls "$root"/dist/kspec-*-manylinux_2_2[0-8]*_"$1.whl" >/dev/null || # newer glibc than promised
+        exit 1
 }
 
 # nvcc's objects, linked against glibc 2.28 and with the runtime as a library of its own
