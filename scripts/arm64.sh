@@ -3,8 +3,8 @@
 #
 #   sh scripts/arm64.sh [FOLDER] [CTEST'S OPTIONS]
 #
-# FOLDER (build-arm64) gets Debian's arm64 libraries and the build. CC=clang compiles with clang, in a build of
-# its own.
+# FOLDER (build-arm64) gets Debian's arm64 libraries and the build. CC=clang compiles with clang, in a build
+# of its own.
 # Built and not run: the filter for seccomp, which qemu does not emulate.
 set -eu
 cd "$(dirname "$0")/.."

@@ -28,7 +28,8 @@ compiler c++ "c++ $target"
 compiler ar ar
 compiler ranlib ranlib
 export CC="$bin/cc" CXX="$bin/c++" AR="$bin/ar" RANLIB="$bin/ranlib"
-export CFLAGS="-O2 -fPIC -fvisibility=hidden -Wno-deprecated-non-prototype" CXXFLAGS="-std=c++11 -O2 -DNDEBUG -fPIC -fvisibility=hidden"
+export CFLAGS="-O2 -fPIC -fvisibility=hidden -Wno-deprecated-non-prototype"
+export CXXFLAGS="-std=c++11 -O2 -DNDEBUG -fPIC -fvisibility=hidden"
 
 # ---- the sources, by apt with lists of its own; mirrors lack SLEEF 3.5 of Debian 12, so it is unstable's
 if [ ! -e "$sources/done" ]; then

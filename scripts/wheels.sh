@@ -14,6 +14,8 @@ mkdir -p "$1" "$root/dist"
 folder=$(realpath "$1")
 shift
 here=$(uname -m)
+# The snapshots after this release, up to 0.3.34.481.3, multiply wrongly on ARM processors with SME.
+openblas=0.3.34.0.0
 jobs=${JOBS:-$(nproc)}
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)
 [ $# -gt 0 ] || set -- "$here" "$([ "$here" = x86_64 ] && echo aarch64 || echo x86_64)" ${nvcc:+cuda}
@@ -35,10 +37,12 @@ raw_wheel() { # folder, source, cmake's definition
 compile() { # arch
     sh "$root/scripts/wheel_libraries.sh" "$folder" "$1" "$venv"
     blas=$folder/$1/openblas
-    if [ ! -d "$blas" ]; then
+    if [ ! -e "$blas/$openblas" ]; then
+        rm -rf "$blas" "$folder/$1"/scipy_openblas32-*.whl
         $pip download --only-binary :all: --no-deps --python-version 3.11 --platform "manylinux_2_28_$1" \
-            -d "$folder/$1" scipy-openblas32
+            -d "$folder/$1" "scipy-openblas32==$openblas"
         python -m zipfile -e "$folder/$1"/scipy_openblas32-*.whl "$blas"
+        : >"$blas/$openblas"
     fi
     prefix=$folder/$1/prefix cross=""
     [ "$1" = "$here" ] || cross="-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$1"
@@ -80,13 +84,17 @@ kspec_wheel() { # arch
     [ "$1" = "$here" ] || python -m wheel tags --remove --platform-tag "linux_$1" "$folder/$1"/raw/kspec-*.whl
     python "$root/scripts/wheel_licences.py" "$folder/$1"/raw/kspec-*.whl "$place/licences"
     rm -f "$root"/dist/kspec-*"_$1.whl"
-    # (auditwheel takes the name of its own machine's platform alone, and finds the other's by itself)
+    # (auditwheel knows the names of its own machine's platforms; it finds the other machine's by itself)
     plat=auto
     [ "$1" != "$here" ] || plat=manylinux_2_28_$1
     LD_LIBRARY_PATH=$blas/scipy_openblas32/lib auditwheel repair --plat "$plat" -w "$root/dist" \
         "$folder/$1"/raw/kspec-*.whl
-    ls "$root"/dist/kspec-*-manylinux_2_2[0-8]*_"$1.whl" >/dev/null || # newer glibc than promised
-        exit 1
+    set -- "$1" "$root"/dist/kspec-*-manylinux_2_2[0-8]*_"$1.whl"
+    [ -e "$2" ] || { echo "kspec: the wheel for $1 needs a glibc after 2.28" >&2; exit 1; }
+    case $2 in
+        *manylinux_2_28_*) ;;
+        *) python -m wheel tags --remove --platform-tag "+manylinux_2_28_$1" "$2" ;;
+    esac
 }
 
 # nvcc's objects, linked against glibc 2.28 and with the runtime as a library of its own
