@@ -207,6 +207,18 @@ KSPEC_API kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, co
                                      size_t other_ntrials, const kspec_compare_opts *opts,
                                      kspec_compare_result **out, kspec_error *err);
 
+/*
+ * The same for every matrix of one batch and every matrix of another, such as the layers of two networks on
+ * the same inputs: out[i * other_count + k] compares matrix i of phi, with the trials from phi[i*ntrials] on,
+ * and matrix k of psi. With psi = NULL, phi is compared with itself: only the results with i < k exist, and
+ * all others are NULL. Each matrix's own estimates are computed once, small matrices in parallel. Without a
+ * shared dimension; doubts about a matrix are with its first pair. On failure all of `out` is NULL.
+ */
+KSPEC_API kspec_status kspec_compare_batch(const kspec_matrix *phi, size_t count, size_t ntrials,
+                                           const kspec_matrix *psi, size_t other_count, size_t other_ntrials,
+                                           const kspec_compare_opts *opts, kspec_compare_result **out,
+                                           kspec_error *err);
+
 /* ------------------------------------------------------------------------------ rows that pass by once */
 
 /* Dimension and alignment for rows that arrive in batches and are not stored, of one matrix or of two with

@@ -135,13 +135,10 @@ static kspec_status make_blocks(job *j, kspec_error *err) {
     return st;
 }
 
-/* there: the run whose device holds the matrix; NULL: it is in host memory */
-static kspec_status open_matrix(job *j, int second, const ks_run *there, kspec_error *err) {
-    const kspec_compare_opts *o = &j->o;
-    const char *what = second ? "the second matrix" : "the first matrix";
-    const ks_trials_given *g = &j->given[second];
+kspec_status ks_compare_open(const kspec_compare_opts *o, const ks_trials_given *g, int second,
+                             const char *what, const ks_run *there, int threads, ks_measured *m,
+                             const kspec_matrix **used, ks_arena *arena, kspec_error *err) {
     const kspec_matrix *phi = g->phi;
-    ks_measured *m = &j->m[second];
     double population[2];
     size_t missing;
     *m = (ks_measured){.standardized = 0};
@@ -149,18 +146,18 @@ static kspec_status open_matrix(job *j, int second, const ks_run *there, kspec_e
     if (!st && g->ntrials)
         st = ks_populations(o->sampled, (const uint64_t[]){o->population_rows, o->population_cols}, phi->rows,
                             phi->cols, population, err);
-    j->raw[second] = phi;
-    if (!st && o->standardize) st = ks_standardize(&phi, g->ntrials, g->row_trials, &j->arena, err);
-    j->used[second] = phi;
+    if (!st && o->standardize) st = ks_standardize(&phi, g->ntrials, g->row_trials, arena, err);
+    *used = phi;
     const ks_dependence how = {.population = population,
                                .alike = 1,
                                .cols = phi ? phi->cols : 0,
                                .row_groups = second && o->paired != KSPEC_PAIRED_ROWS ? o->other_row_groups
                                                                                       : o->row_groups,
-                               .on_device = there};
+                               .on_device = there,
+                               .threads = threads};
     if (!st)
         st = ks_measured_open_dependent(m, phi, g->ntrials, g->row_trials, &how, ks_centred(o->center), what,
-                                        &missing, &j->arena, err);
+                                        &missing, arena, err);
     m->standardized = o->standardize;
     return st;
 }
@@ -169,7 +166,11 @@ static kspec_status open_both(job *j, const ks_run *there, kspec_error *err) {
     const ks_trials_given *a = &j->given[0], *b = &j->given[1];
     const int fits = a->phi && b->phi && a->ntrials && b->ntrials && a->phi->rows == b->phi->rows;
     kspec_status st = fits || j->o.paired != KSPEC_PAIRED_ROWS ? make_blocks(j, err) : KSPEC_OK;
-    for (int k = 0; k < 2 && !st; k++) st = open_matrix(j, k, there, err);
+    for (int k = 0; k < 2 && !st; k++) {
+        j->raw[k] = j->given[k].phi;
+        st = ks_compare_open(&j->o, &j->given[k], k, k ? "the second matrix" : "the first matrix", there,
+                             j->run.threads, &j->m[k], &j->used[k], &j->arena, err);
+    }
     return st ? st : check(j, err);
 }
 

@@ -1,7 +1,16 @@
-/* Options of comparisons, which kspec_compare() and kspec_compare_batch() share. */
+/* What kspec_compare() and kspec_compare_batch() share: checks of the options, and the opening of a matrix. */
 #pragma once
 
 #include "kspec/dimension.h"
+#include "moments/second.h"
 
 /* Checks the options that do not depend on the matrices, and sets defaults. */
 kspec_status ks_compare_check(kspec_compare_opts *o, kspec_error *err);
+
+/*
+ * Opens the first or second matrix, which `what` names in messages. there: the run whose device holds the
+ * matrix; NULL: it is in host memory. *used: the matrix, standardised if requested.
+ */
+kspec_status ks_compare_open(const kspec_compare_opts *o, const ks_trials_given *g, int second,
+                             const char *what, const ks_run *there, int threads, ks_measured *m,
+                             const kspec_matrix **used, ks_arena *arena, kspec_error *err);

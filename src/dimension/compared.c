@@ -66,10 +66,9 @@ static kspec_status make_quarters(const ks_run *run, const ks_measured *m, const
 
 static kspec_status make_shape(const ks_run *run, ks_measured *m, const kspec_compare_opts *o,
                                ks_compared *out, kspec_error *err) {
-    ks_pair p;
     if (o->paired != KSPEC_PAIRED_ROWS || !ks_centred(o->center) || isfinite(m->population[0]) || m->rows.of)
         return KSPEC_OK;
-    ks_trials_split(&m->trials, o->seed, 0, &m->halves, &p);
+    const ks_pair p = ks_measured_pair(m, o->seed, 0);
     ks_run near = *run;
     if (!m->trials.on_device) near.device = NULL;
     return ks_shape_make(&near, p.A, p.B, p.P, p.Q, o->seed, &out->shape, err);

@@ -249,6 +249,7 @@ TEST(null_inputs_are_refused) {
         REFUSES_NULL(kspec_dimension_batch(NULL, 1, 1, NULL, &d, &err));
         kspec_compare_result *c = NOWHERE(kspec_compare_result);
         REFUSES_NULL(kspec_compare(phi, 1, NULL, 1, NULL, &c, &err));
+        REFUSES_NULL(kspec_compare_batch(NULL, 2, 1, NULL, 0, 0, NULL, &c, &err));
         kspec_unbiased_result *u = NOWHERE(kspec_unbiased_result);
         REFUSES_NULL(kspec_unbiased("X[i,a]", NULL, 1, NULL, &u, &err));
         REFUSES_NULL(kspec_unbiased(NULL, &(kspec_operand){"X", phi, 1}, 1, NULL, &u, &err));
@@ -343,6 +344,7 @@ TEST(a_missing_out_is_refused) {
     NO_OUT(kspec_dimension(phi, 1, NULL, NULL, &err));
     NO_OUT(kspec_dimension_batch(phi, 1, 1, NULL, NULL, &err));
     NO_OUT(kspec_compare(phi, 1, phi, 1, NULL, NULL, &err));
+    NO_OUT(kspec_compare_batch(phi, 1, 1, phi, 1, 1, NULL, NULL, &err));
     NO_OUT(kspec_unbiased("X[i,a]", &(kspec_operand){"X", phi, 1}, 1, NULL, NULL, &err));
     NO_OUT(kspec_blocks_open((const char *const[]){"x.npy"}, 1, NULL, 0, NULL, &err));
     NO_OUT(kspec_accumulator_open(Q, NULL, NULL, &err));

@@ -69,6 +69,61 @@ TEST(comparisons_where_they_are) {
     comparison(dense, dense, 1e-120, none, 0, "tiny");
 }
 
+/* All pairs of batches where they are, beside the host's; by way of the host with groups */
+static void batches(int alone, kspec_compare_opts o) {
+    enum { N = 3 };
+    kspec_matrix here[2][N], there[2][N];
+    kspec_compare_result *a[N * N], *b[N * N];
+    kspec_error err = {0};
+    for (int s = 0; s < 2; s++)
+        for (uint64_t k = 0; k < N; k++) {
+            double *x = sample(3 + k, (size_t)P * Q, 1), *z = numbers(20 * (uint64_t)s + k, (size_t)P * Q, 2);
+            for (size_t i = 0; i < (size_t)P * Q; i++) x[i] += z[i];
+            here[s][k] = (kspec_matrix){x, P, Q, Q, 1}, there[s][k] = here[s][k];
+            there[s][k].data = upload(x, (size_t)P * Q);
+            free(z);
+        }
+    o.size = sizeof o, o.device = KSPEC_DEVICE_CPU;
+    CHECK_MSG(kspec_compare_batch(here[0], N, 1, alone ? NULL : here[1], N, 1, &o, a, &err) == KSPEC_OK, "%s",
+              err.msg);
+    o.device = KSPEC_DEVICE_AUTO, o.data_memory = KSPEC_MEMORY_DEVICE;
+    CHECK_MSG(kspec_compare_batch(there[0], N, 1, alone ? NULL : there[1], N, 1, &o, b, &err) == KSPEC_OK,
+              "%s", err.msg);
+    for (int k = 0; k < N * N; k++) {
+        CHECK((a[k] == NULL) == (b[k] == NULL));
+        if (!a[k] || !b[k]) continue;
+        CHECK(b[k]->device.name[0] == (o.row_groups ? 'c' : 'g'));
+        CHECK_CLOSE(b[k]->alignment, a[k]->alignment, 1e-9);
+        CHECK_CLOSE(b[k]->alignment_std_error, a[k]->alignment_std_error, 1e-7);
+        CHECK_CLOSE(b[k]->dimension, a[k]->dimension, 1e-9);
+        kspec_free(a[k]), kspec_free(b[k]);
+    }
+    for (int s = 0; s < 2; s++)
+        for (int k = 0; k < N; k++) free((double *)here[s][k].data), release((double *)there[s][k].data);
+}
+
+TEST(batches_where_they_are) {
+    uint64_t labels[P];
+    for (size_t i = 0; i < P; i++) labels[i] = i / 2;
+    for (int alone = 0; alone < 2; alone++) {
+        batches(alone, (kspec_compare_opts){.sampled = KSPEC_SAMPLED_ROWS});
+        batches(alone, (kspec_compare_opts){.center = KSPEC_CENTER_NONE});
+        batches(alone, (kspec_compare_opts){.row_groups = labels});
+    }
+    if (!copied) return;
+    setenv("PLAIN_PLUGIN", "small", 1); /* a GPU without enough memory: the CPU computes it */
+    double *x = sample(3, (size_t)P * Q, 1), *y = upload(x, (size_t)P * Q);
+    const kspec_matrix twice[2] = {{y, P, Q, Q, 1}, {y, P, Q, Q, 1}};
+    const kspec_compare_opts o = {.size = sizeof o, .data_memory = KSPEC_MEMORY_DEVICE};
+    kspec_compare_result *r[4];
+    kspec_error err;
+    CHECK_MSG(kspec_compare_batch(twice, 2, 1, NULL, 0, 0, &o, r, &err) == KSPEC_OK, "%s", err.msg);
+    if (r[1]) CHECK(strcmp(r[1]->device.name, "cpu") == 0 && r[1]->device.unusable);
+    kspec_free(r[1]);
+    setenv("PLAIN_PLUGIN", "fine", 1);
+    release(y), free(x);
+}
+
 TEST(comparisons_that_are_wrong) {
     double *x = sample(3, (size_t)P * Q, 1);
     kspec_compare_result *r;
@@ -111,6 +166,7 @@ TEST(comparisons_that_are_wrong) {
 
 static void all(void) {
     RUN(comparisons_where_they_are);
+    RUN(batches_where_they_are);
     RUN(comparisons_that_are_wrong);
 }
 
