@@ -21,36 +21,34 @@ static int as_trials(const cli_common *c, char *to, size_t room) {
     return EXIT_DONE;
 }
 
-static int check_shapes(const cli_common *c, const cli_batch *b) {
+static int check_shapes(const char *const *inputs, const cli_batch *b) {
     const kspec_dataset *first = b->data[0];
     for (size_t i = 1; i < b->trials; i++) {
         const kspec_dataset *d = b->data[i];
         if (d->trials != first->trials || d->rows != first->rows || d->cols != first->cols)
             return cli_error(EXIT_INPUT,
-                             "%s is %zu x %zu x %zu (batch, rows, columns), %s is %zu x %zu x %zu",
-                             c->inputs[i], d->trials, d->rows, d->cols, c->inputs[0], first->trials,
-                             first->rows, first->cols);
+                             "%s is %zu x %zu x %zu (batch, rows, columns), %s is %zu x %zu x %zu", inputs[i],
+                             d->trials, d->rows, d->cols, inputs[0], first->trials, first->rows, first->cols);
         if (d->memory != first->memory)
             return cli_error(EXIT_USAGE, "the trials of a batch are on a GPU or on the host, all of them");
     }
     return EXIT_DONE;
 }
 
-int cli_batch_read(const cli_common *c, cli_batch *b) {
+int cli_batch_read(const cli_common *c, const char *role, const char *const *inputs, size_t count,
+                   cli_batch *b) {
     char axes[80];
     cli_common one = *c;
-    *b = (cli_batch){.trials = c->input_count};
+    *b = (cli_batch){.trials = count};
     int status = as_trials(c, axes, sizeof axes);
     if (!status && c->nan == KSPEC_NAN_RAGGED_TRIALS)
         status = cli_error(EXIT_USAGE, "--nan ragged-trials and a batch cannot be combined");
     if (status) return status;
-    one.axes = axes, one.input_count = 1;
+    one.axes = axes;
     if (!(b->data = calloc(b->trials, sizeof *b->data))) return cli_no_memory();
-    for (size_t i = 0; i < b->trials && !status; i++) {
-        one.inputs = c->inputs + i;
-        status = cli_read(&one, &b->data[i]);
-    }
-    if (!status) status = check_shapes(c, b);
+    for (size_t i = 0; i < b->trials && !status; i++)
+        status = cli_read_inputs(&one, role, &inputs[i], 1, &b->data[i]);
+    if (!status) status = check_shapes(inputs, b);
     if (status) return status;
     b->count = b->data[0]->trials;
     b->phi = calloc(b->count * b->trials, sizeof *b->phi);

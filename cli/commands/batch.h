@@ -17,6 +17,10 @@ typedef struct {
 /* Do the INPUTs have an axis `batch`? */
 int cli_has_batch(const cli_common *c);
 
-/* Reads the INPUTs and returns an exit status. Call cli_batch_free() in any case. at[k] has only a name. */
-int cli_batch_read(const cli_common *c, cli_batch *b);
+/*
+ * Reads `count` INPUTs, noted under `role` (NULL: the input), and returns an exit status. Call
+ * cli_batch_free() in any case. at[k] has only a name.
+ */
+int cli_batch_read(const cli_common *c, const char *role, const char *const *inputs, size_t count,
+                   cli_batch *b);
 void cli_batch_free(cli_batch *b);

@@ -1,4 +1,5 @@
 /* kspec compare: aligns the kernels behind two or more matrices, and compares their dimensions. */
+#include "commands/batch.h"
 #include "commands/estimation.h"
 #include "commands/groups.h"
 #include "commands/rows.h"
@@ -360,6 +361,177 @@ static int run_chunks(const compare_args *a) {
     return status;
 }
 
+/* ---- batches ---- */
+
+typedef struct {
+    const compare_args *a;
+    /* the second is the first for a batch with itself */
+    const cli_batch *of[2];
+    kspec_compare_result **r;
+} batches;
+
+static int alone(const batches *u) { return u->of[0] == u->of[1]; }
+
+/* NULL: a matrix with itself */
+static const kspec_compare_result *of_batches(const batches *u, size_t i, size_t k) {
+    const size_t n = u->of[1]->count;
+    return !alone(u) || i < k ? u->r[i * n + k] : i > k ? u->r[k * n + i] : NULL;
+}
+
+/* The dimension of matrix k of a batch, from its first comparison */
+static double dimension_in(const batches *u, int second, size_t k) {
+    if (second) return of_batches(u, 0, k)->other_dimension;
+    return alone(u) && k ? u->r[k]->other_dimension : u->r[alone(u) ? 1 : k * u->of[1]->count]->dimension;
+}
+
+static void batch_keys(const batches *u, int second, json_t *o) {
+    json_t *labels = json_array(), *dimensions = json_array();
+    const cli_batch *b = u->of[second];
+    for (size_t k = 0; k < b->count; k++) {
+        json_array_append_new(labels, cli_string(b->at[k].name));
+        json_array_append_new(dimensions, cli_real(dimension_in(u, second, k)));
+    }
+    json_object_set_new(o, second ? "other_batch" : "batch", json_integer((json_int_t)b->count));
+    json_object_set_new(o, second ? "other_labels" : "labels", labels);
+    json_object_set_new(o, second ? "other_dimensions" : "dimensions", dimensions);
+}
+
+static json_t *batches_json(const void *result) {
+    const batches *u = result;
+    const output one = {.a = u->a};
+    json_t *o = json_object(), *square = json_array(), *list = json_array();
+    for (int s = 0; s < (alone(u) ? 1 : 2); s++) batch_keys(u, s, o);
+    for (size_t i = 0; i < u->of[0]->count; i++) {
+        json_t *row = json_array();
+        for (size_t k = 0; k < u->of[1]->count; k++) {
+            const kspec_compare_result *r = of_batches(u, i, k);
+            json_array_append_new(row, cli_real(r ? r->alignment : 1));
+            if (alone(u) && i >= k) continue;
+            json_t *pair = pair_json(&one, r);
+            json_object_set_new(pair, "first", cli_string(u->of[0]->at[i].name));
+            json_object_set_new(pair, "second", cli_string(u->of[1]->at[k].name));
+            json_array_append_new(list, pair);
+        }
+        json_array_append_new(square, row);
+    }
+    json_object_set_new(o, "alignments", square);
+    json_object_set_new(o, "results", list);
+    return o;
+}
+
+static void print_batches(FILE *f, const void *result) {
+    const batches *u = result;
+    const cli_common *c = &u->a->common;
+    const kspec_compare_result *any = of_batches(u, 0, u->of[1]->count - 1);
+    fprintf(f, "%sbatch  dimension  alignment with the matrices of %s%s\n", cli_bold(c),
+            alone(u) ? "the batch" : "the second batch", cli_plain(c));
+    fprintf(f, "%5s  %9s", "", "");
+    for (size_t k = 0; k < u->of[1]->count; k++) fprintf(f, "  %7s", u->of[1]->at[k].name);
+    fputc('\n', f);
+    if (!alone(u)) {
+        fprintf(f, "%5s  %9s", "", "");
+        for (size_t k = 0; k < u->of[1]->count; k++) {
+            fputs("  ", f);
+            cli_cell(f, "%.4g", 7, dimension_in(u, 1, k));
+        }
+        fputs("  (dimensions)\n", f);
+    }
+    for (size_t i = 0; i < u->of[0]->count; i++) {
+        fprintf(f, "%5s", u->of[0]->at[i].name);
+        cli_cell(f, "%.4g", 11, dimension_in(u, 0, i));
+        for (size_t k = 0; k < u->of[1]->count; k++) {
+            const kspec_compare_result *r = of_batches(u, i, k);
+            cli_cell(f, "%.3f", 9, r ? r->alignment : 1);
+        }
+        fputc('\n', f);
+    }
+    fprintf(f, "\n%s\n", cli_center_words(any->center));
+    cli_sampled_print(f, u->a->sampled, u->a->population_rows, u->a->population_cols);
+    cli_device_print(f, &any->device);
+}
+
+/* Can the batches be compared? */
+static int check_batches(const compare_args *a, const cli_recordings *of, const cli_batch b[2]) {
+    const kspec_dataset *x = b[0].data[0], *y = of->count > 1 ? b[1].data[0] : x;
+    if (of->count == 1 && b[0].count < 2)
+        return cli_error(EXIT_INPUT, "%s holds one matrix: nothing to compare it with", of->at[0].name);
+    if (x->memory != y->memory)
+        return cli_error(EXIT_USAGE, "%s and %s: matrices are on a GPU or on the host, all of them",
+                         of->at[0].name, of->at[1].name);
+    if (x->rows != y->rows)
+        return cli_error(EXIT_INPUT, "%s has %zu rows and %s has %zu: they cannot be the same inputs",
+                         of->at[0].name, x->rows, of->at[1].name, y->rows);
+    return a->groups.rows && x->memory ? cli_error(EXIT_USAGE, "--groups takes matrices in the host's memory")
+                                       : EXIT_DONE;
+}
+
+static int compute_batches(const compare_args *a, const cli_batch b[2], size_t count, const char *names[2],
+                           const kspec_labels *groups, kspec_compare_result **r) {
+    const cli_common *c = &a->common;
+    kspec_compare_opts opts = {.size = sizeof opts,
+                               .center = (kspec_center)a->center,
+                               .splits = a->splits,
+                               .seed = c->seed,
+                               .threads = c->threads,
+                               .progress = cli_progress(c),
+                               .device = (kspec_device)a->device,
+                               .row_groups = groups ? groups->of : NULL,
+                               .standardize = a->standardize,
+                               .sampled = (kspec_sampled)a->sampled,
+                               .population_rows = a->population_rows,
+                               .population_cols = a->population_cols,
+                               .name = names[0],
+                               .other_name = names[1],
+                               .data_memory = b[0].data[0]->memory};
+    kspec_error err;
+    kspec_status st = cli_team(c, &opts.team, &err);
+    if (!st)
+        st = kspec_compare_batch(b[0].phi, b[0].count, b[0].trials, count > 1 ? b[1].phi : NULL, b[1].count,
+                                 b[1].trials, &opts, r, &err);
+    return st ? cli_fail_data(st, &err) : EXIT_DONE;
+}
+
+static int run_batches(const compare_args *a) {
+    const cli_common *c = &a->common;
+    const char *refused = a->paired != KSPEC_PAIRED_ROWS ? "paired"
+                          : a->nmax > 2                  ? "n"
+                          : a->groups.block              ? "block"
+                                                         : NULL;
+    if (refused) return cli_error(EXIT_USAGE, "--%s and a batch cannot be combined", refused);
+    cli_recordings of;
+    cli_batch b[2] = {{0}, {0}};
+    kspec_labels *groups = NULL;
+    int status = cli_recordings_make(c, &a->labels, 1, &of);
+    if (!status && (of.count < 1 || of.count > 2))
+        status = cli_error(EXIT_USAGE, "a batch is compared with itself or with one other, not %zu of them",
+                           of.count);
+    for (size_t k = 0; k < of.count && !status; k++) {
+        status = cli_batch_read(c, k ? "other" : NULL, (const char *const *)of.at[k].inputs, of.at[k].count,
+                                &b[k]);
+        if (!status) cli_note_treatment(c, k ? "other" : NULL, a->center != KSPEC_CENTER_NONE, 0);
+    }
+    if (!status) status = check_batches(a, &of, b);
+    if (!status && a->groups.rows)
+        status = cli_read_row_groups(c, a->groups.rows, b[0].data[0]->rows, &groups);
+    const size_t count = status ? 0 : b[0].count * (of.count > 1 ? b[1].count : b[0].count);
+    kspec_compare_result **r = calloc(count + 1, sizeof *r);
+    if (!status && !r) status = cli_no_memory();
+    const char *names[2] = {of.count ? of.at[0].name : NULL, of.count > 1 ? of.at[1].name : NULL};
+    if (!status) status = compute_batches(a, b, of.count, names, groups, r);
+    for (size_t k = 0; k < count && !status; k++)
+        if (r[k]) cli_doubts(c, NULL, r[k]->doubts, r[k]->doubt_count);
+    if (!status) {
+        const batches u = {a, {&b[0], &b[of.count > 1]}, r};
+        status = cli_done(c, print_batches, batches_json, &u);
+    }
+    for (size_t k = 0; k < count && r; k++) kspec_free(r[k]);
+    free((void *)r);
+    kspec_free(groups);
+    for (int k = 0; k < 2; k++) cli_batch_free(&b[k]);
+    cli_recordings_free(&of);
+    return status;
+}
+
 static int run(void *args) {
     compare_args *a = args;
     if (cli_hosted && cli_hosted->accumulator) return show_rows(a, cli_hosted->accumulator);
@@ -370,6 +542,7 @@ static int run(void *args) {
                    !a->groups.rows;
     if (a->nmax > 4) return cli_error(EXIT_USAGE, "-n: %d exceeds 4", a->nmax);
     if (a->chunks.rows) return run_chunks(a);
+    if (cli_has_batch(c)) return run_batches(a);
     int status = cli_recordings_make(c, &a->labels, 1, &of);
     if (!status && of.count < 2) status = check(a, &of);
     if (!status) status = read_all(c, &of, a->center != KSPEC_CENTER_NONE);
@@ -403,12 +576,15 @@ const cli_command cmd_compare = {
     .synopsis =
         "compare A B... [-n NMAX] [--center[=WHICH] | --no-center] [--sampled WHICH] [--paired WHICH] "
         "[--splits R] [--chunk ROWS] [OPTIONS]\n"
+        "compare A [B] --axes batch,rows,cols [OPTIONS]\n"
         "compare --label NAME INPUT... --label NAME INPUT... [OPTIONS]",
     .description =
         "Estimates the alignment (CKA) of the covariances behind two matrices with the same rows, without "
         "the\n"
         "bias that their sizes have, and the differences of dimension and moments, with error bars. Of more\n"
-        "than two matrices it gives all alignments.\n"
+        "than two matrices it gives all alignments. With an axis batch, every matrix of A is compared with "
+        "every\n"
+        "matrix of B, or with the others of A: layers with layers, or times with times.\n"
         "A and B are INPUTs: .npy, .npz:key, .h5:/path, .mat:name, idx or text; a 3-D array holds trials, as "
         "do\n"
         "several INPUTs after a label; @FILE is a matrix for each of its lines.",

@@ -355,7 +355,7 @@ static int run_batch(const dimension_args *a) {
     cli_batch b;
     kspec_dimension_result **r = NULL;
     kspec_error err;
-    int status = cli_batch_read(c, &b);
+    int status = cli_batch_read(c, NULL, (const char *const *)c->inputs, c->input_count, &b);
     cli_note_treatment(c, NULL, a->center != KSPEC_CENTER_NONE, 0);
     if (!status && !(r = calloc(b.count, sizeof *r))) status = cli_no_memory();
     if (!status) {

@@ -61,22 +61,25 @@ static void add_name(plot_figure *f, plot_panel *p, const json_t *difference) {
 
 /* ---- several matrices ---- */
 
+/* Of two batches, the second is to the right. */
 static int plot_square(plot_figure *f, const plot_source *s) {
     const json_t *labels = plot_list(s, "labels"), *rows = plot_list(s, "alignments");
-    size_t n = json_array_size(labels);
+    const json_t *other = json_object_get(s->json, "other_labels");
     if (!labels || !rows) return plot_refused(s);
-    if (n > 60) return plot_unfit(s, "%zu matrices exceed the 60 of one picture", n);
-    plot_panel *p = plot_add_panel(f, s->name, NULL, NULL);
+    if (!other) other = labels;
+    const size_t n = json_array_size(labels), m = json_array_size(other), most = n > m ? n : m;
+    if (most > 60) return plot_unfit(s, "%zu matrices exceed the 60 of one picture", most);
+    const int two = other != labels;
+    plot_panel *p = plot_add_panel(f, s->name, two ? "second batch" : NULL, two ? "first batch" : NULL);
     plot_series *tiles = plot_add_series(f, p, NULL, PLOT_TILES, -1);
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++) {
+        for (size_t k = 0; k < m; k++) {
             double a = plot_value(json_array_get(json_array_get(rows, i), k));
             plot_add_point(f, tiles, (double)k, (double)(n - 1 - i), a, a);
         }
-    for (size_t i = 0; i < n; i++) {
-        plot_add_xname(f, p, json_string_value(json_array_get(labels, i)));
-        plot_add_name(f, p, json_string_value(json_array_get(labels, n - 1 - i))); /* from below */
-    }
+    for (size_t k = 0; k < m; k++) plot_add_xname(f, p, json_string_value(json_array_get(other, k)));
+    for (size_t i = 0; i < n; i++) /* from below */
+        plot_add_name(f, p, json_string_value(json_array_get(labels, n - 1 - i)));
     if (!f->title) plot_text(f, &f->title, "alignment without bias");
     return EXIT_DONE;
 }
@@ -105,17 +108,18 @@ static void lead(plot_figure *f, const json_t *o) {
 }
 
 /* Begins the title with the two most similar matrices. */
-static void lead_square(plot_figure *f, const json_t *labels, const json_t *rows) {
+static void lead_square(plot_figure *f, const json_t *labels, const json_t *other, const json_t *rows) {
     size_t at[2] = {0, 0};
     double most = -INFINITY;
     for (size_t i = 0; i < json_array_size(rows); i++)
-        for (size_t k = 0; k < i; k++) {
+        for (size_t k = 0; k < (other ? json_array_size(other) : i); k++) {
             const double a = plot_value(json_array_get(json_array_get(rows, i), k));
             if (a > most) most = a, at[0] = k, at[1] = i;
         }
     if (isfinite(most))
-        plot_lead(f, "most alike: %.30s and %.30s (%.2f)", json_string_value(json_array_get(labels, at[0])),
-                  json_string_value(json_array_get(labels, at[1])), most);
+        plot_lead(f, "most alike: %.30s and %.30s (%.2f)",
+                  json_string_value(json_array_get(labels, at[!other ? 0 : 1])),
+                  json_string_value(json_array_get(other ? other : labels, at[!other ? 1 : 0])), most);
 }
 
 int plot_compare(plot_figure *f, const plot_source *s, size_t count) {
@@ -126,7 +130,8 @@ int plot_compare(plot_figure *f, const plot_source *s, size_t count) {
     int status = EXIT_DONE;
     for (size_t k = 0; k < count && !status; k++) status = plot_square(f, &s[k]);
     if (!status && count == 1)
-        lead_square(f, json_object_get(s->json, "labels"), json_object_get(s->json, "alignments"));
+        lead_square(f, json_object_get(s->json, "labels"), json_object_get(s->json, "other_labels"),
+                    json_object_get(s->json, "alignments"));
     return status;
 }
 

@@ -146,6 +146,21 @@ for a in (Cuda(x), Dlpack(x), Cuda(x.T.copy().T)):
     found = kspec.dimension(a)
     assert a.asked == 0 and found.to_dict()["device_reason"] == "the data are there"
     assert abs(found.dimension / whole.dimension - 1) < 1e-9 and abs(found.ci_low / whole.ci_low - 1) < 1e-6
+second = 2 * x + rng.normal(size=x.shape)
+pair = kspec.compare(x, second)
+for make in (Cuda, Dlpack):
+    a, b = make(x), make(second)
+    found = kspec.compare(a, b)
+    assert found.to_dict()["device_reason"] == "the data are there"
+    assert abs(found.alignment / pair.alignment - 1) < 1e-9
+    assert abs(found.alignment_ci_low / pair.alignment_ci_low - 1) < 1e-6
+a = Cuda(x)
+mixed = kspec.compare(a, second)             # not both: on the host
+assert a.asked == 1 and mixed.alignment == pair.alignment and mixed.to_dict()["device"] == "cpu"
+layers, pairs = np.stack([x, second, x[::-1]]), {"axes": "batch,rows,cols", "sampled": "rows"}
+there, here = kspec.compare(Cuda(layers), **pairs), kspec.compare(layers, **pairs)
+assert np.allclose(there.alignments, here.alignments, rtol=1e-9, atol=1e-12)
+assert there.results[0]["device"] == "gpu:0 Plain 0"
 assert kspec.moments(Cuda(x, 1), **path).to_dict()["device"] == "gpu:1 Plain 1"
 assert kspec.moments(Cuda(x, 1), **path, device="gpu").to_dict()["device"] == "gpu:1 Plain 1"
 trials = np.stack([x, x + 0.1 * rng.normal(size=x.shape)])

@@ -64,6 +64,25 @@ def test_frames(x: Any) -> None:
     assert len(kspec.norm(x, method="eigen,power", sigma=1.0).to_dataframe()) == 2
 
 
+def test_batches_are_compared(x: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    layers = np.stack([x[:, :15], x[:, 15:], x[:, 5:20]])
+    r = kspec.compare(layers, axes="batch,rows,cols", sampled="rows")
+    one = kspec.compare(layers[0], layers[2], sampled="rows")
+    assert r.alignments[0, 2] == pytest.approx(one.alignment, rel=1e-12)
+    assert r.alignments.shape == (3, 3) and (r.alignments == r.alignments.T).all()
+    frame = r.to_dataframe()
+    assert isinstance(frame, pandas.DataFrame) and frame[["first", "second"]].values.tolist() == [
+        ["0", "1"],
+        ["0", "2"],
+        ["1", "2"],
+    ]
+    both = kspec.compare(layers, layers[:2], axes="batch,rows,cols", sampled="rows")
+    square = both.to_dataframe().pivot(index="first", columns="second", values="alignment")
+    assert square.shape == (3, 2) and square.loc["2", "0"] == both.alignments[2, 0]
+    assert square.loc["1", "1"] == pytest.approx(1, abs=1e-12)
+
+
 def test_pictures(x: Any, trials: Any) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
@@ -80,6 +99,7 @@ def test_pictures(x: Any, trials: Any) -> None:
         kspec.wls.theory(grid=16, learn=range(2, 30, 3), modes=32, alpha=1.0, beta=1.0),
         kspec.theory.rbf(eta=1.0, dim=2, eigenvalues=9),
         kspec.compare(x[:, :10], x[:, 10:20], x[:, 20:]),
+        kspec.compare(np.stack([x, x[::-1]]), np.stack([x] * 3), axes="batch,rows,cols"),
     ):
         axes = result.plot()
         assert len(axes) >= 1 and (axes[0].get_xlabel() or axes[0].get_ylabel() or axes[0].texts)

@@ -204,7 +204,7 @@ static kspec_status decide(const batch *b, ks_placement *placement, kspec_error 
 }
 
 static kspec_status attempt(batch *b, ks_placement *placement, kspec_error *err) {
-    const int asked = placement->want != KSPEC_DEVICE_AUTO || b->o.data_memory;
+    const int asked = placement->want != KSPEC_DEVICE_AUTO || placement->device;
     kspec_status st = asked ? decide(b, placement, err) : KSPEC_OK;
     b->placement = placement;
     b->run.device = placement->device;
@@ -326,6 +326,7 @@ kspec_status kspec_compare_batch(const kspec_matrix *phi, size_t count, size_t n
     if (!st) st = ks_run_init(&b.run, b.o.threads, b.o.progress, err);
     if (!st) st = ks_compare_check(&b.o, err);
     if (!st) st = check(&b, err);
+    b.o.nmax = 2;
     for (size_t k = 0; k < (st ? 0 : ks_size(count, psi ? other_count : count)); k++) out[k] = NULL;
     if (!st) st = open_batch(&b, &placement, &arena, err);
     if (!st) {

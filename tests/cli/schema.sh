@@ -75,6 +75,8 @@ compare x.npy t.npy --paired none
 compare x.npy x2.npy --block 2 --standardize
 compare low.npy rec.npy --no-center --paired none
 compare --label a x.npy --label b x2.npy --label c y12.npy
+compare rec.npy --axes batch,rows,cols
+compare rec.npy rec.npy --axes batch,rows,cols --sampled rows
 spectrum low.npy
 spectrum rec.npy --count 5 --center
 spectrum low.npy --noise 0 --exponent 1-3
