@@ -34,8 +34,7 @@ typedef struct {
     kspec_team *team;    /* divides the work among processes; NULL: this process only */
     kspec_device device; /* the device of the products; a GPU supports neither groups nor missing entries */
     /* As in kspec_moments_opts. With ROWS the result is the dimension of exactly these features, such as all
-     * units of a layer. A complete side may have length 1. Not with missing entries; row groups only with
-     * ROWS. */
+     * units of a layer. A complete side may have length 1. No missing entries; row groups only with ROWS. */
     kspec_sampled sampled;
     uint64_t population_rows, population_cols;
     /* Labels of the rows, P x k: the alignment of each column with the kernel (kspec_target). Centred over
@@ -207,13 +206,10 @@ KSPEC_API kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, co
                                      size_t other_ntrials, const kspec_compare_opts *opts,
                                      kspec_compare_result **out, kspec_error *err);
 
-/*
- * The same for every matrix of one batch and every matrix of another, such as the layers of two networks on
- * the same inputs: out[i * other_count + k] compares matrix i of phi, with the trials from phi[i*ntrials] on,
- * and matrix k of psi. With psi = NULL, phi is compared with itself: only the results with i < k exist, and
- * all others are NULL. Each matrix's own estimates are computed once, small matrices in parallel. Without a
- * shared dimension; doubts about a matrix are with its first pair. On failure all of `out` is NULL.
- */
+/* Compares every matrix of one batch with every matrix of another, such as the layers of two networks, with
+ * each matrix's own estimates computed once: out[i * other_count + k] is matrix i of phi (trials from
+ * phi[i*ntrials] on) and matrix k of psi. psi = NULL: phi with itself; out is NULL unless i < k. Without a
+ * shared dimension. Doubts about a matrix are with its first pair. On failure all of `out` is NULL. */
 KSPEC_API kspec_status kspec_compare_batch(const kspec_matrix *phi, size_t count, size_t ntrials,
                                            const kspec_matrix *psi, size_t other_count, size_t other_ntrials,
                                            const kspec_compare_opts *opts, kspec_compare_result **out,
@@ -229,8 +225,7 @@ typedef struct kspec_accumulator kspec_accumulator;
 
 typedef struct {
     size_t size;
-    /* the features of a second matrix with the same rows; default 0: no second matrix */
-    size_t other_features;
+    size_t other_features; /* the features of a second matrix with the same rows; default 0: none */
     kspec_center center;   /* default ROWS; NONE: second moments. COLS and BOTH are refused. */
     kspec_sampled sampled; /* as in kspec_dimension_opts */
     /* The number of rows kept for the interval (default 4096): those with the smallest random numbers, given
@@ -268,9 +263,8 @@ typedef struct {
 } kspec_accumulator_shape;
 KSPEC_API const kspec_accumulator_shape *kspec_accumulator_describe(kspec_accumulator *a);
 
-/* Computes the dimension of the first matrix (which = 0) or of the second (1), at any moment.
- * kspec_accumulator_compare() compares both, without alignment_p; differences end at m(2), and their p are
- * slightly too large. */
+/* Computes the dimension of the first matrix (which = 0) or of the second (1), or compares both, at any time.
+ * Comparisons have no alignment_p; their differences end at m(2), with a p that is slightly too large. */
 KSPEC_API kspec_status kspec_accumulator_dimension(kspec_accumulator *a, int which,
                                                    kspec_dimension_result **out, kspec_error *err);
 KSPEC_API kspec_status kspec_accumulator_compare(kspec_accumulator *a, kspec_compare_result **out,

@@ -82,8 +82,7 @@ typedef struct {
     int normalize; /* 1: divide Phi by the root mean square of all its entries */
     /* 1: divide each column by its standard deviation over the rows, pooled over the trials. This lowers m(2)
      * by a fraction of about 4/P. The error bars of PATH, EXACT and the dimension include the estimate's
-     * error, except for columns that are centred, grouped or complete, and with missing entries. Data in host
-     * memory. */
+     * error, except if columns are centred, grouped or complete, or entries miss. Host memory only. */
     int standardize;
     /* The moments of the centred kernel, tr (HTH)^n, unbiased by EXACT for n <= 4 (both sides: 3), with at
      * least 2n rows (columns). NAIVE subtracts the matrix's own means; others are refused. Default NONE. */

@@ -63,8 +63,7 @@ typedef struct {
     kspec_device device;
     kspec_ridge_activation activation; /* the CPU computes all but Fourier's */
     double slope;                      /* of KSPEC_RIDGE_ACTIVATION_LEAKY; default 0.1 */
-    /* 1: scale columns of X to mean 0 and standard deviation 1 of the training rows; a constant one becomes
-     * 0. */
+    /* 1: scale columns of X to mean 0 and standard deviation 1 of the training rows; a constant one to 0 */
     int standardize;
     int center_target; /* 1: subtract from each column of y its mean over the training rows */
     /* Without test rows: this fraction of the rows, between 0 and 1, drawn by the seed, is the test set. */
@@ -207,8 +206,7 @@ typedef struct {
 /* Recommends a number of features up to `most` (0: four for each training row), a lambda, and a sigma of 0.3
  * to 3 times the median distance, by the predicted test error; the handle's sigma has no effect. If
  * test_fraction chose the test set, predictions are means over five random divisions of the same rows, or
- * over fewer if that takes long. In this search Fourier's features share one delta, the delta of random
- * phases. */
+ * over fewer if that takes long. Fourier's features here share the delta of random phases. */
 KSPEC_API kspec_status kspec_ridge_recommend(kspec_ridge *r, size_t most, kspec_ridge_recommend_result **out,
                                              kspec_error *err);
 

@@ -165,8 +165,7 @@ typedef struct {
     double number, number_ci_low, number_ci_high;
     double residual; /* ||W r||_1 of the one solution: the linear program's objective */
     /* The largest |given - fitted|, at the order distance_order, in standard errors if distance_in_errors is
-     * 1, otherwise relative to d b^n. Above about 1e-7 no measure on [0,b] has the given moments: usual for
-     * estimates. */
+     * 1, else relative to d b^n. Above 1e-7, usual for estimates, no measure on [0,b] has the moments. */
     double distance;
     int distance_order, distance_in_errors;
     double upper; /* b */
@@ -235,8 +234,7 @@ typedef struct {
  * 1000 of them, by MOMENTS or NEWTON. std_error: their standard errors, or NULL if they are exact or of
  * unknown error; correlation (count x count): of their errors, or NULL if independent. If no measure has
  * these moments, the result is the nearest one. Time: for each draw a linear program of `count` + 1 rows and
- * `grid` columns, some milliseconds. Memory: `rank` doubles for each draw, and the linear program for each
- * thread. */
+ * `grid` columns, some milliseconds. Memory: `rank` doubles per draw, and one linear program per thread. */
 KSPEC_API kspec_status kspec_spectrum_from_moments(const double *m, const double *std_error,
                                                    const double *correlation, size_t count,
                                                    const kspec_spectrum_opts *opts,

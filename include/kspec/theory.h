@@ -54,8 +54,7 @@ typedef enum {
     /* (1 + <x,x'>)^q. The parameter is q, a whole number from 0 to 100,000; lambda_k = 0 for k > q. */
     KSPEC_SPHERE_POLYNOMIAL,
     /* t k0(t) + k1(t), t = <x,x'>, the tangent kernel of a two-layer ReLU network: k0 = (pi - arccos t) / pi
-     * and k1 = (t (pi - arccos t) + sqrt(1 - t^2)) / pi. The parameter is ignored; lambda_k = 0 for odd k >=
-     * 3. */
+     * and k1 = (t (pi - arccos t) + sqrt(1 - t^2)) / pi. No parameter; lambda_k = 0 for odd k >= 3. */
     KSPEC_SPHERE_NTK
 } kspec_sphere;
 

@@ -37,8 +37,8 @@ expect_json 'j["panels"][0]["series"][0]["x"] == [0, 1, 2, 3, 4]'
 py 'n = np.random.default_rng(4).normal
 np.save("z.npy", np.load("x.npy")[:3, :, :14] + n(size=(3, 40, 14)))
 for k in range(3): np.save(f"z{k}.npy", np.load("z.npy")[k])'
-same='all(close(a[k], b[k], 1e-12) for k in ("alignment", "alignment_ci_low", "alignment_ci_high", "dimension",
-      "alignment_biased", "alignment_stderr")) and abs(a["alignment_p"] - b["alignment_p"]) < 1e-12'
+same='all(close(a[k], b[k], 1e-12) for k in ("alignment", "alignment_ci_low", "alignment_ci_high",
+      "dimension", "alignment_biased", "alignment_stderr")) and abs(a["alignment_p"] - b["alignment_p"]) < 1e-12'
 expect_status 0 kspec compare x.npy z.npy --axes batch,rows,cols --json
 cp "$out" two.json
 expect_json 'j["batch"] == 5 and j["other_batch"] == 3 and j["other_labels"] == list("012")'
@@ -80,7 +80,8 @@ expect_error 3 'one.npy holds one matrix: nothing to compare it with' \
     kspec compare one.npy --axes batch,rows,cols
 expect_error 3 'x.npy has 40 rows and short.npy has 30: they cannot be the same inputs' \
     kspec compare x.npy short.npy --axes batch,rows,cols
-expect_error 3 'nan.npy: .*1 missing value, the first at trial 1, row 3, column 4' kspec compare x.npy nan.npy --axes batch,rows,cols
+expect_error 3 'nan.npy: .*1 missing value, the first at trial 1, row 3, column 4' \
+    kspec compare x.npy nan.npy --axes batch,rows,cols
 
 # what is wrong
 expect_error 2 'axes batch,trials,cols: an array has 3 axes; give the trials of a batch as several INPUTs' \

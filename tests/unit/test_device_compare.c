@@ -77,7 +77,8 @@ static void batches(int alone, kspec_compare_opts o) {
     kspec_error err = {0};
     for (int s = 0; s < 2; s++)
         for (uint64_t k = 0; k < N; k++) {
-            double *x = sample(3 + k, (size_t)P * Q, 1), *z = numbers(20 * (uint64_t)s + k, (size_t)P * Q, 0.2);
+            double *x = sample(3 + k, (size_t)P * Q, 1),
+                   *z = numbers(20 * (uint64_t)s + k, (size_t)P * Q, 0.2);
             for (size_t i = 0; i < (size_t)P * Q; i++) x[i] += z[i];
             here[s][k] = (kspec_matrix){x, P, Q, Q, 1}, there[s][k] = here[s][k];
             there[s][k].data = upload(x, (size_t)P * Q);
