@@ -1,4 +1,4 @@
-/* What kspec_compare() and kspec_compare_batch() share: checks of the options, and the opening of a matrix. */
+/* What kspec_compare() and kspec_compare_batch() share: checks of options, and the opening of a matrix. */
 #pragma once
 
 #include "kspec/dimension.h"

@@ -38,7 +38,8 @@ py 'n = np.random.default_rng(4).normal
 np.save("z.npy", np.load("x.npy")[:3, :, :14] + n(size=(3, 40, 14)))
 for k in range(3): np.save(f"z{k}.npy", np.load("z.npy")[k])'
 same='all(close(a[k], b[k], 1e-12) for k in ("alignment", "alignment_ci_low", "alignment_ci_high",
-      "dimension", "alignment_biased", "alignment_stderr")) and abs(a["alignment_p"] - b["alignment_p"]) < 1e-12'
+      "dimension", "alignment_biased", "alignment_stderr")) and
+      abs(a["alignment_p"] - b["alignment_p"]) < 1e-12'
 expect_status 0 kspec compare x.npy z.npy --axes batch,rows,cols --json
 cp "$out" two.json
 expect_json 'j["batch"] == 5 and j["other_batch"] == 3 and j["other_labels"] == list("012")'
