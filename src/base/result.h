@@ -23,6 +23,9 @@ ks_arena *ks_result_arena(void *result);
  */
 void *ks_arena_list(ks_arena *a, size_t count, size_t size);
 
+/* Hands a result over to *out, or frees it after a failure. Returns st. */
+#define ks_hand_over(st, result, out) ((st) ? (kspec_free(result), (st)) : (*(out) = (result), KSPEC_OK))
+
 /*
  * Ends a public call that began with ks_begin() at `start`: after a failure it frees the result, otherwise it
  * sets the seconds and hands the result over. Returns st.

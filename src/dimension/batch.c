@@ -265,9 +265,6 @@ kspec_status kspec_dimension_batch(const kspec_matrix *phi, size_t count, size_t
     if (!st)
         st = on_host && count >= (size_t)run.threads ? ks_parallel_for(&run, count, one, &b, err)
                                                      : in_turn(&b, &run, err);
-    for (size_t k = 0; k < count && st; k++) {
-        kspec_free(out[k]);
-        out[k] = NULL;
-    }
+    for (size_t k = 0; k < count && st; k++) kspec_free(out[k]), out[k] = NULL;
     return st;
 }

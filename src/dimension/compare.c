@@ -111,11 +111,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         st = compute(j, placement, &r, err);
         ks_blas_exit();
     }
-    if (st)
-        kspec_free(r);
-    else
-        j->result = r;
-    return st;
+    return ks_hand_over(st, r, &j->result);
 }
 
 /* ---- matrices in host memory ---- */
@@ -204,11 +200,7 @@ static kspec_status attempt_there(job *j, ks_placement *placement, kspec_error *
     }
     for (int k = 0; k < 2; k++)
         if (j->m[k].trials.on_device) ks_trials_device_end(&j->run, &j->m[k].trials);
-    if (st)
-        kspec_free(r);
-    else
-        j->result = r;
-    return st;
+    return ks_hand_over(st, r, &j->result);
 }
 
 /* Copies both matrices to host memory. */

@@ -332,11 +332,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     ks_arena_free(&arena);
     if (!st) ks_placement_describe(placement, &r->device);
     if (!st) st = add_doubts(c, r, err);
-    if (st)
-        kspec_free(r);
-    else
-        c->result = r;
-    return st;
+    return ks_hand_over(st, r, &c->result);
 }
 
 /* Runs on phi in GPU memory if possible, otherwise on copies in host memory. */

@@ -483,10 +483,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         if (!st) ks_placement_describe(placement, &(*r)->device);
         if (!st) st = add_doubts(*r, err);
     }
-    for (int p = 0; p < j->text.parts && st; p++) {
-        kspec_free(j->part[p].result);
-        j->part[p].result = NULL;
-    }
+    for (int p = 0; p < j->text.parts && st; p++) kspec_free(j->part[p].result), j->part[p].result = NULL;
     return st;
 }
 

@@ -129,10 +129,7 @@ kspec_status kspec_read(const char *const *inputs, size_t count, const kspec_rea
     st = together ? read_and_send(inputs, count, &o, out, err) : ks_read(inputs, count, &o, out, err);
     if (!st) st = ks_dataset_doubt(*out, inputs, count, &o, err);
     if (o.team) st = ks_calls_of(o.team)->end(o.team, st, err);
-    if (st) {
-        kspec_free(*out);
-        *out = NULL;
-    }
+    if (st) kspec_free(*out), *out = NULL;
     return st;
 }
 
@@ -171,9 +168,6 @@ kspec_status kspec_read_labels(const char *input, const kspec_read_opts *opts, k
     o.size = sizeof o;
     st = shared(o.team) ? labels_of_first(input, &o, out, err) : ks_read_labels(input, &o, out, err);
     if (o.team) st = ks_calls_of(o.team)->end(o.team, st, err);
-    if (st) {
-        kspec_free(*out);
-        *out = NULL;
-    }
+    if (st) kspec_free(*out), *out = NULL;
     return st;
 }

@@ -225,11 +225,7 @@ kspec_status ks_read(const char *const *inputs, size_t count, const kspec_read_o
     ks_dataset *set = ks_dataset_new();
     if (!set) return ks_nomem(err, "the data set", sizeof *set);
     st = read_all(inputs, count, &axes, &o, set, err);
-    if (st)
-        kspec_free(&set->d);
-    else
-        *out = &set->d;
-    return st;
+    return ks_hand_over(st, &set->d, out);
 }
 
 kspec_matrix kspec_dataset_trial(const kspec_dataset *d, size_t t) {

@@ -215,14 +215,8 @@ kspec_status kspec_learn(const kspec_learn_data *data, const size_t *widths, siz
     ks_free(j.records);
     ks_free(j.ran);
     st = ks_team_end(j.run.team, st, err);
-    if (st) {
-        kspec_free(r);
-        return st;
-    }
     r->every = j.l.o.every;
     r->batch = j.l.o.batch;
     r->nmax = j.l.o.nmax;
-    r->seconds = ks_now() - begun;
-    *out = r;
-    return KSPEC_OK;
+    return ks_end(st, r, begun, out);
 }

@@ -314,11 +314,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     if (placement->unusable) ks_doubt(KS_DOUBTS(r), KSPEC_DOUBT_GPU_UNUSED, NULL, placement->why, 0);
     const size_t failed = ks_result_arena(r)->failed;
     if (!st && failed) st = ks_nomem(err, "the list of doubts", failed);
-    if (st)
-        kspec_free(r);
-    else
-        c->result = r;
-    return st;
+    return ks_hand_over(st, r, &c->result);
 }
 
 kspec_status kspec_norm(const kspec_matrix *x, const kspec_norm_opts *opts, kspec_norm_result **out,

@@ -103,11 +103,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         st = ks_ridge_check(c->r, result, err);
         ks_team_within(c->r->o.team, -1);
     }
-    if (st)
-        kspec_free(result);
-    else
-        c->result = result;
-    return st;
+    return ks_hand_over(st, result, &c->result);
 }
 
 kspec_status ks_ridge_call(kspec_ridge *r, const ks_ridge_task *t, kspec_ridge_result **out,

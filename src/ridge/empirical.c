@@ -1,6 +1,7 @@
 /* kspec_ridge_empirical(): the errors of the regression itself, measured over draws of W. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/result.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
@@ -201,10 +202,5 @@ kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambd
     }
     ks_arena_free(&arena);
     st = ks_team_end(r->o.team, st, err);
-    result->seconds = ks_now() - start;
-    if (st)
-        kspec_free(result);
-    else
-        *out = result;
-    return st;
+    return ks_end(st, result, start, out);
 }

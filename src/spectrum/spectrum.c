@@ -155,13 +155,7 @@ static kspec_status begin(job *j, const kspec_spectrum_opts *opts, int given, ks
 
 static kspec_status finish(job *j, kspec_status st, kspec_spectrum_result **out) {
     ks_arena_free(&j->arena);
-    if (st) {
-        kspec_free(j->r);
-        return st;
-    }
-    j->r->seconds = ks_now() - j->start;
-    *out = j->r;
-    return KSPEC_OK;
+    return ks_end(st, j->r, j->start, out);
 }
 
 static kspec_status by_moments(job *j, kspec_error *err) {

@@ -60,10 +60,7 @@ static kspec_status best_p(size_t N, const size_t *p, size_t count, const kspec_
 /* Ends a call on all ranks. */
 static kspec_status end(const ks_run *run, kspec_status st, kspec_wls_result **out, kspec_error *err) {
     st = ks_team_end(run->team, st, err);
-    if (st) {
-        kspec_free(*out);
-        *out = NULL;
-    }
+    if (st) kspec_free(*out), *out = NULL;
     return st;
 }
 
