@@ -9,7 +9,9 @@
 #include "base/parallel.h"
 #include "device/plugin.h"
 
-/* A matrix of a backend. Only the backend knows its contents: the struct is never defined. */
+/*
+ * A matrix of a backend. The struct is never defined, because only the backend knows what the pointer means.
+ */
 typedef struct ks_mat ks_mat;
 
 /*
@@ -41,7 +43,10 @@ typedef struct {
     const double *row, *col; /* NULL: ones */
     int count;
     ks_mat_factor factor[KS_TILE_FACTORS];
-    /* replace row and col where `view` exists: these vectors, and then the sums, belong to the backend */
+    /*
+     * if `view` exists, these vectors of the backend replace row and col, and the sums also belong to the
+     * backend
+     */
     const ks_mat *row_held, *col_held;
 } ks_mat_expression;
 
@@ -50,7 +55,7 @@ enum { KS_WHOLE_A = 1, KS_WHOLE_B = 2 };
 typedef struct {
     size_t rows, cols;
     const ks_mat_product *product;
-    int whole; /* operands that copy_in() created: KS_WHOLE_A, KS_WHOLE_B */
+    int whole; /* which operands copy_in() created: KS_WHOLE_A, KS_WHOLE_B */
     const ks_mat_expression *expression;
     ks_tile_result what;
     size_t symmetrise; /* rows */
@@ -58,45 +63,49 @@ typedef struct {
 
 /* Ways to hold matrices for a computation */
 typedef enum {
-    KS_HOLD_ADDRESSES, /* dense, and ks_mat an address, as GPU-only functions (device/gpu.h) take them */
-    KS_HOLD_WHOLE,     /* each process computes with all its matrices */
-    KS_HOLD_SHARED     /* or the processes of a team hold strips */
+    /* matrices are dense, and a ks_mat is an address that GPU-only functions (device/gpu.h) accept */
+    KS_HOLD_ADDRESSES,
+    KS_HOLD_WHOLE, /* each process stores and uses whole matrices */
+    KS_HOLD_SHARED /* the processes of a team may store strips of matrices */
 } ks_holding;
 
 typedef struct {
     /*
-     * Does it suit this run, whose products have this many multiply-adds? A run uses the first suitable
-     * backend of the list.
+     * Is this backend suitable for a run whose products have this many multiply-adds? A run uses the first
+     * suitable backend of the list.
      */
     int (*suits)(const ks_run *run, ks_holding how, double work);
-    /* the most doubles in the memory of this process; in a dry run it does not read the matrices */
+    /* Returns the most doubles that this process stores. A dry run does not read the matrices. */
     size_t (*room)(const ks_run *run, const ks_room *of);
-    /* allocates a matrix; the message of a failure names its purpose */
+    /* Allocates a matrix. If that fails, the message names the purpose of the matrix. */
     kspec_status (*hold)(const ks_run *run, size_t rows, size_t cols, const char *what, ks_mat **out,
                          kspec_error *err);
     void (*drop)(const ks_run *run, ks_mat *p);
-    /* declares that the contents will be overwritten before they are read; NULL: unused by this backend */
+    /* Declares that a matrix will be overwritten before it is read. NULL: this backend does not need it */
     void (*idle)(const ks_run *run, ks_mat *p);
     /*
-     * the host's matrix as one of this backend: the same memory or a copy; and how to release it. A matrix
-     * already on the device (ks_device_has()) is not copied
+     * Turns a host matrix into a matrix of this backend: the same memory or a copy. The next function
+     * releases it. A matrix on the device (ks_device_has()) is not copied
      */
     kspec_status (*copy_in)(const ks_run *run, const double *host, size_t rows, size_t cols, const char *what,
                             const ks_mat **out, kspec_error *err);
     void (*release)(const ks_run *run, const ks_mat *p);
-    /* the diagonal of an n x n matrix as a vector */
+    /* Copies the diagonal of an n x n matrix to a vector */
     kspec_status (*diagonal)(const ks_run *run, double *to, const ks_mat *from, size_t n, kspec_error *err);
-    /* the rest of p from this entry on, valid as long as p; NULL, like put and get, for matrices in strips */
+    /*
+     * Returns the part of p from this entry on, which is valid as long as p. NULL, like put and get, for
+     * matrices in strips
+     */
     ks_mat *(*view)(const ks_mat *p, size_t entry);
-    /* the entries if they are in host memory; otherwise NULL */
+    /* Returns the entries if they are in host memory; otherwise NULL */
     double *(*host)(const ks_mat *p);
-    /* copies part of a matrix from host memory */
+    /* Copies part of a matrix from host memory */
     kspec_status (*put)(const ks_run *run, ks_mat *to, const double *from, size_t count, kspec_error *err);
-    /* to[i] = from[i*step]: part of a matrix as a vector */
+    /* Copies part of a matrix to a vector: to[i] = from[i*step] */
     kspec_status (*get)(const ks_run *run, double *to, const ks_mat *from, size_t count, size_t step,
                         kspec_error *err);
     kspec_status (*product)(const ks_run *run, const ks_mat_product *p, kspec_error *err);
-    /* writes to `out`, or if `out` is NULL, sums into the host's vector */
+    /* Writes an expression to `out`, or if `out` is NULL, its sums to a host vector */
     kspec_status (*expression)(const ks_run *run, const ks_mat_expression *e, ks_tile_result what,
                                ks_mat *out, double *sums, kspec_error *err);
     kspec_status (*symmetrise)(const ks_run *run, size_t n, ks_mat *X, kspec_error *err);
@@ -112,12 +121,12 @@ extern const ks_backend *ks_backends[];
 /* For matrices with addresses: the backend of run->device, or of the CPU */
 const ks_backend *ks_backend_of(const ks_run *run);
 
-/* The same for a computation whose matrices may be too large for the device (device/resident.h) */
+/* The backend of a computation whose matrices may be too large for the device (device/resident.h) */
 const ks_backend *ks_backend_alone(const ks_run *run);
 
 /*
- * The same, or a team's backend, which divides matrices among ranks if products of P x Q data take longer
- * than messages
+ * Like ks_backend_alone(). For a team, the backend that divides matrices among ranks, if products of P x Q
+ * data take longer than messages
  */
 const ks_backend *ks_backend_for(const ks_run *run, size_t P, size_t Q);
 
@@ -132,7 +141,7 @@ ks_matmul ks_mat_plain(const ks_mat_product *p);
 ks_expression ks_mat_plain_expression(const ks_mat_expression *e);
 ks_mat *ks_mat_view(const ks_mat *p, size_t entry);
 size_t ks_mat_room(const ks_run *run, const ks_room *of);
-/* The table of such a backend: static functions of its file, named like the members */
+/* The table of a backend with addresses: static functions of its file, named like the members */
 #define KS_BACKEND_OF_ADDRESSES                                                                              \
     .suits = suits, .room = ks_mat_room, .hold = hold, .drop = drop, .copy_in = copy_in, .release = release, \
     .diagonal = diagonal, .view = ks_mat_view, .put = put, .get = get, .product = product,                   \

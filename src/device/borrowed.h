@@ -13,11 +13,17 @@
 kspec_status ks_placement_of_data(ks_placement *p, kspec_device want, const kspec_matrix *m, size_t count,
                                   kspec_error *err);
 
-/* out (same size, on run->device) = alpha m, row by row; m is on the same device, with any strides. */
+/*
+ * Sets out (the same size, on run->device) to alpha m, row by row. m is on the same device and has any
+ * strides.
+ */
 kspec_status ks_borrowed_pack(const ks_run *run, const kspec_matrix *m, double alpha, ks_mat *out,
                               kspec_error *err);
 
-/* Copies matrices to host memory; `to` are views of the copies. Opens their GPU if p has no open one. */
+/*
+ * Copies matrices to host memory, and sets `to` to views of the copies. Opens the GPU of the matrices if p
+ * has no open GPU.
+ */
 kspec_status ks_borrowed_fetch(ks_placement *p, const kspec_matrix *from, size_t count, kspec_matrix *to,
                                ks_arena *arena, kspec_error *err);
 

@@ -11,8 +11,9 @@
 kspec_status ks_device_shift(const ks_run *run, size_t n, double c, ks_mat *X, kspec_error *err);
 
 /*
- * A (n x n) becomes U with A = U^T U, in its upper triangle; the rest is overwritten. diagonal (n, in host
- * memory) receives the diagonal of U: NaN from the first row on whose leading block is not positive definite.
+ * Replaces the upper triangle of A (n x n) by U, where A = U^T U, and overwrites the lower one. diagonal (n
+ * numbers in host memory) receives the diagonal of U. It is NaN from the first row on whose leading block is
+ * not positive definite.
  */
 kspec_status ks_device_factor(const ks_run *run, size_t n, ks_mat *A, double *diagonal, kspec_error *err);
 

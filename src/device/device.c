@@ -65,7 +65,7 @@ static kspec_status resolve(kspec_device *want, kspec_error *err) {
 
 /* ---- opening ---- */
 
-/* The bytes in KSPEC_GPU_MEMORY; 0 if it is not set, SIZE_MAX if it is not a number of GB */
+/* Reads KSPEC_GPU_MEMORY, in bytes; 0 if the variable is not set, SIZE_MAX if it is not a number of GB */
 static size_t allowed(void) {
     const char *set = getenv("KSPEC_GPU_MEMORY");
     char *end;
@@ -74,10 +74,10 @@ static size_t allowed(void) {
     return *end == 0 && bytes >= 1 && bytes < 1e18 ? (size_t)bytes : SIZE_MAX;
 }
 
-/* Offset of a kspec_device that means: the GPU of a rank, by its number on its machine */
+/* A kspec_device from here on stands for the GPU of a rank; the offset is the rank's number on its machine */
 enum { OF_RANK = 1 << 20 };
 
-/* Opens GPU k; *found: the machine has at least one GPU */
+/* Opens GPU k. *found is 1 if the machine has a GPU */
 static ks_device *open_device(ks_placement *p, int k, int *found) {
     const char *why;
     const ks_plugin *plugin = ks_plugin_load(&why);
@@ -174,7 +174,7 @@ kspec_status ks_placement_fit(ks_placement *p, size_t bytes, kspec_error *err) {
     const size_t room = ks_device_available(d);
     if (bytes <= room) return KSPEC_OK;
     kspec_error why;
-    if (room == 0 && d->plugin->message(d->gpu)[0]) /* not even the query works */
+    if (room == 0 && d->plugin->message(d->gpu)[0]) /* even the query for free memory failed */
         ks_fail(&why, KSPEC_E_NUMERIC, "%s: %s", d->name, d->plugin->message(d->gpu));
     else
         ks_fail(&why, KSPEC_E_NOMEM, "%s: %.1f MB are needed, %.1f MB are free", d->name, ks_megabytes(bytes),
@@ -215,7 +215,7 @@ void ks_placement_describe(const ks_placement *p, kspec_device_used *used) {
 
 kspec_status ks_placement_run(ks_placement *p, kspec_status opened, kspec_team *team, ks_attempt *attempt,
                               void *call, kspec_error *err) {
-    kspec_error own = {0}; /* the result needs the reason why the GPU failed */
+    kspec_error own = {0}; /* The result reports why the GPU failed. */
     kspec_error *to = err ? err : &own;
     p->ranked = team && team->comm.ranks > 1;
     kspec_status st = opened ? opened : attempt(call, p, to);

@@ -1,6 +1,6 @@
 /*
- * Decides where a computation runs. The CPU is the default. A GPU works through a plugin (device/plugin.h),
- * which is opened at run time on request or if it pays off, and is never linked.
+ * Decides where a computation runs. The CPU is the default. A GPU needs a plugin (device/plugin.h). The
+ * library opens the plugin at run time, on request or if the GPU is faster, and never links it.
  */
 #pragma once
 
@@ -12,30 +12,36 @@ typedef struct ks_device {
     ks_gpu *gpu;
     /* "gpu:0 NVIDIA H200" */
     char name[144];
-    /* an operation on it failed (other than cancellation), and its message was passed on */
+    /*
+     * 1 after an operation on the device failed (other than by cancellation); the message has been passed on
+     */
     int failed;
-    /* multiply-adds of all products so far; a symmetric product counts both halves once */
+    /* the multiply-adds of all products so far; a symmetric product counts fully */
     double multiplied;
-    /* seconds spent copying the host's matrices */
+    /* the seconds spent on copying host matrices */
     double copying;
-    /* matrices on the device without copy_in(): the caller's, and transposes */
+    /* matrices that are on the device without copy_in(): the caller's, and transposes */
     const double *known[4];
     /*
      * 0: all matrices fit on the device together. Otherwise unused matrices stay in host memory
-     * (device/resident.h), and a product in tiles takes this many doubles; the choice of such products
-     * depends on it
+     * (device/resident.h), and a product in tiles may use this many doubles
      */
     size_t streamed;
-    /* those matrices; the device bytes that they may take (0: enough for two products) and do take */
+    /*
+     * these matrices, the device bytes that they may use (0: enough for two products), and the bytes in use
+     */
     struct ks_resident *resident;
     size_t share, taken;
-    /* number of operations on them so far */
+    /* the number of operations on these matrices so far */
     size_t operation;
-    /* the most bytes to use on it, from KSPEC_GPU_MEMORY; 0: no limit */
+    /* the limit of KSPEC_GPU_MEMORY on device bytes; 0: no limit */
     size_t most;
 } ks_device;
 
-/* Is this matrix on the device already (0 if d is NULL)? Then functions to register and unregister it. */
+/*
+ * Is this matrix on the device already (0 if d is NULL)? The next two functions register and unregister a
+ * matrix.
+ */
 int ks_device_has(const ks_device *d, const double *p);
 void ks_device_take(ks_device *d, const double *p);
 void ks_device_forget(ks_device *d, const double *p);
@@ -46,30 +52,30 @@ typedef struct {
     /* NULL: the processor */
     ks_device *device;
     char why[160];
-    /* a GPU exists and would have been used, but it was not usable */
+    /* 1 if a GPU exists but could not be used */
     int unusable;
-    /* 1: one of several ranks, which must all decide alike: AUTO means the CPU */
+    /* 1 for one of several ranks. All ranks must decide alike, so AUTO means the CPU */
     int ranked;
     ks_device opened;
 } ks_placement;
 
 /*
- * Takes the caller's wish, or KSPEC_DEVICE if the wish is AUTO. Opens a GPU if one is requested by name, and
- * fails if none exists.
+ * Reads the request of the caller, or KSPEC_DEVICE if the request is AUTO. Opens a GPU if one is requested by
+ * name, and fails if none exists.
  */
 kspec_status ks_placement_open(ks_placement *p, kspec_device want, kspec_error *err);
 
 /*
- * "gpu" for one of several ranks: ks_placement_open() then opens the GPU with the rank's number on its
- * machine, modulo the number of GPUs of that machine.
+ * Turns "gpu" into the GPU of a rank. ks_placement_open() then opens the GPU with the rank's number on its
+ * machine, modulo the number of GPUs there.
  */
 kspec_device ks_device_of_rank(kspec_device want, const kspec_team *team);
 
 /*
- * Under AUTO without an open GPU: opens one if `work` multiply-adds take so much longer on all CPUs that
- * starting the GPU pays off, by its measured rate. A call's number of threads does not affect this decision,
- * because a GPU's last bits differ from the CPU's. `refused`: the part of this call that a GPU cannot do, or
- * NULL.
+ * Under AUTO without an open GPU: opens a GPU if it computes `work` multiply-adds faster than all CPUs, by
+ * its measured rate and including its start. The number of threads of a call does not affect this decision,
+ * because the last bits of a GPU differ from those of the CPU. `refused`: the part of this call that a GPU
+ * cannot do, or NULL.
  */
 kspec_status ks_placement_decide(ks_placement *p, double work, const char *refused, kspec_error *err);
 
@@ -78,8 +84,8 @@ kspec_status ks_placement_refuse(ks_placement *p, const char *what, kspec_error 
 kspec_status ks_placement_fit(ks_placement *p, size_t bytes, kspec_error *err);
 
 /*
- * Keeps the call's matrices, `bytes` of them, in host memory. Returns 1, and the result reports this, if the
- * host has enough memory.
+ * Stores the matrices of the call, `bytes` in all, in host memory. Returns 1 if the host has enough memory;
+ * the result then reports this.
  */
 int ks_placement_stream(ks_placement *p, size_t bytes);
 
@@ -91,8 +97,8 @@ void ks_placement_close(ks_placement *p);
 void ks_placement_describe(const ks_placement *p, kspec_device_used *used);
 
 /*
- * One attempt at a call, on the host or the device, as it decides. A second attempt runs on the CPU. After
- * success, the call's result says where it was computed (ks_placement_describe()).
+ * One attempt at a call, on the host or on the device. A second attempt runs on the CPU. After success, the
+ * result names the device (ks_placement_describe()).
  */
 typedef kspec_status ks_attempt(void *call, ks_placement *placement, kspec_error *err);
 

@@ -1,6 +1,6 @@
 /*
- * The GPU backend, which calls the plugin. Operations are short; between them the caller may cancel, and
- * receives progress reports.
+ * The GPU backend, which calls the plugin. Operations are short. Between operations the caller receives
+ * progress reports and may cancel.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -108,7 +108,8 @@ static kspec_status symmetrise(const ks_run *run, size_t n, ks_mat *X, kspec_err
 }
 
 static kspec_status triangle(const ks_run *run, size_t n, ks_mat *X, kspec_error *err) {
-    double *line = ks_zalloc(n, 2 * sizeof *line); /* zeros and ones: row i has n-1-i ones */
+    /* n zeros followed by n ones: row i starts so that it has n-1-i ones */
+    double *line = ks_zalloc(n, 2 * sizeof *line);
     kspec_status st = line ? KSPEC_OK : ks_nomem(err, "a triangle", ks_size(n, 2 * sizeof *line));
     for (size_t i = 0; i < n && !st; i++) line[n + i] = 1;
     for (size_t i = 0; i < n && !st; i++) st = put(run, ks_mat_view(X, i * n), line + n - 1 - i, n, err);
@@ -167,7 +168,7 @@ typedef struct {
     const ks_run *run;
     const ks_gram_job *job;
     const double *x;
-    double *y; /* the sum of all parts, or a vector for each */
+    double *y; /* the sum of all parts, or one vector for each part */
 } gram_product;
 
 static kspec_status gram_parts(const gram_product *g, const size_t *list, size_t count, size_t stride,
@@ -183,7 +184,10 @@ static kspec_status gram_parts(const gram_product *g, const size_t *list, size_t
                             "a product with the Gram matrix", err);
 }
 
-/* A rank's parts equal its number modulo the number of ranks; the first one's chunk computes them all. */
+/*
+ * Part p belongs to rank p modulo the number of ranks. The chunk of a rank's first part computes all its
+ * parts.
+ */
 static kspec_status gram_chunk(void *ctx, size_t part, const ks_worker *worker) {
     const gram_product *g = ctx;
     const size_t ranks = (size_t)ks_team_ranks(g->run);

@@ -1,6 +1,6 @@
 /*
- * Operations that only a GPU has, in addition to a backend's operations (device/backend.h). They take
- * addresses in the memory of run->device.
+ * Operations that only a GPU has, in addition to a backend's operations (device/backend.h). Their arguments
+ * are addresses in the memory of run->device.
  */
 #pragma once
 
@@ -16,13 +16,13 @@ kspec_status ks_gpu_expression(const ks_run *run, const ks_expression *e, ks_til
 int ks_device_has_path(const ks_run *run, int nmax, int loo);
 
 /*
- * The recursion of path on run->device, which must support it. A and B of the job are in host memory. The
- * ranks of a team divide its parts among themselves; the first function returns the number of parts.
+ * The recursion of path on run->device, which must support the order. A and B of the job are in host memory.
+ * The ranks of a team divide the parts of the job. The first function returns the number of parts.
  */
 size_t ks_device_path_parts(const ks_run *run, const ks_path_job *job);
 kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_error *err);
 
-/* y = K x on run->device, which holds X of the job; the ranks of a team divide the work */
+/* Computes y = K x on run->device, which stores X of the job. The ranks of a team divide the work */
 kspec_status ks_device_gram_times(const ks_run *run, const ks_gram_job *job, const double *x, double *y,
                                   kspec_error *err);
 

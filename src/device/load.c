@@ -40,7 +40,7 @@ static void load(void) {
         snprintf(reason, sizeof reason, "%.400s", why ? why : PLUGIN_FILE " cannot be opened");
         return;
     }
-    /* dlsym() returns a function's address as an object pointer: POSIX allows copying it */
+    /* dlsym() returns the address of a function as an object pointer. POSIX allows copying it. */
     void *symbol = dlsym(library, KS_PLUGIN_ENTRY);
     ks_plugin_entry entry = NULL;
     memcpy(&entry, &symbol, sizeof entry);

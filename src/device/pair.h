@@ -19,14 +19,17 @@ typedef struct {
 } ks_pair;
 
 /*
- * m[n-1] = the estimate of m(n), n = 1 ... nmax. With leave-one-out arrays, rows[(n-1)*P + i] is the estimate
- * without row i and cols[(n-1)*Q + a] the estimate without column a. They are NaN at n = P or n = Q, where no
- * cycle remains. Either both arrays are NULL or neither is.
+ * m[n-1] is the estimate of m(n), n = 1 ... nmax. rows and cols are both NULL, or both hold leave-one-out
+ * estimates: rows[(n-1)*P + i] without row i, and cols[(n-1)*Q + a] without column a. These are NaN at n = P
+ * or n = Q, where no cycle remains.
  */
 typedef struct {
     double *m;
     double *rows, *cols;
 } ks_moments_out;
 
-/* t = the transposes (one matrix if A = B), in the arena; their cycles are p's, starting at the columns. */
+/*
+ * Sets t to the transposes (one matrix if A = B), in the arena. The cycles of t are the cycles of p, started
+ * at the columns.
+ */
 kspec_status ks_pair_transpose(const ks_pair *p, ks_pair *t, ks_arena *arena, kspec_error *err);

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "device/device.h"
 
-/* to = X^T (Q x P) on the device, which registers it */
+/* Computes X^T (Q x P) on the device, and registers it there */
 static kspec_status turn_on_device(const ks_run *run, const double *X, size_t P, size_t Q, ks_mat **to,
                                    kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);

@@ -22,10 +22,11 @@ enum { KS_PLUGIN_VERSION = 7 };
 
 /* ---- elementwise expressions ---- */
 
-enum { KS_TILE_FACTORS = 8 }; /* both leaves of exact, its most products and an adjoint */
+/* enough for exact: both data matrices, the largest number of products, and an adjoint */
+enum { KS_TILE_FACTORS = 8 };
 
 typedef struct {
-    const double *x; /* m x n, or n x m if transposed; dense */
+    const double *x; /* a dense matrix, m x n, or n x m if transposed */
     int transposed, power;
 } ks_factor;
 
@@ -36,7 +37,7 @@ typedef struct {
     const double *row, *col; /* NULL: ones */
     int count;
     ks_factor factor[KS_TILE_FACTORS];
-    /* row, col and sums are in device memory, like the matrices, instead of host memory */
+    /* 1: row, col and sums are in device memory like the matrices; 0: in host memory */
     int vectors_on_device;
 } ks_expression;
 
@@ -69,32 +70,32 @@ typedef struct {
 } ks_matmul;
 
 /*
- * Long work is cut into parts, by the sizes alone, so that several processes with a device each can divide
- * it. The bits do not depend on which process computes which part. A call computes the parts in a list, which
- * is in increasing order.
+ * Long work is cut into parts that depend only on the sizes, so that several processes, each with a device,
+ * can divide it. The bits do not depend on which process computes which part. A call computes the parts in a
+ * list, which is in increasing order.
  */
 enum { KS_PARTS = 256 }; /* at most */
 typedef struct {
-    size_t parts;       /* number of parts of the whole, at least 1 */
-    const size_t *list; /* the `count` parts to compute; NULL: all */
+    size_t parts;       /* the total number of parts, at least 1 */
+    const size_t *list; /* the numbers of the `count` parts to compute; NULL: all parts */
     size_t count;
 } ks_parts;
 
 /* ---- the recursion of path (path/path.h, simd/path.h) ---- */
 
 typedef struct {
-    const double *A, *B; /* P x Q, B = A with one trial */
+    const double *A, *B; /* the matrices, P x Q; with one trial B = A */
     size_t P, Q;
     int nmax;
     double scale; /* multiplies every entry */
     /* start row h belongs to part h mod parts */
     ks_parts part;
-    /* in host memory: sums[h*nmax + n-1] over the cycles of order n that start in row h */
+    /* in host memory: sums[h*nmax + n-1] is the sum over the cycles of order n that start in row h */
     double *sums;
     /*
-     * NULL, or rows[(k*nmax + n-1)*P + i] and cols[(k*nmax + n-1)*Q + a]: the sums over the cycles that start
-     * in the rows of part k, through each row and column. Suffixes are recomputed after this many rows and
-     * columns (path/loo.c explains why)
+     * NULL, or the sums over the cycles that start in the rows of part k and pass through row i, rows[(k*nmax
+     * + n-1)*P + i], or through column a, cols[(k*nmax + n-1)*Q + a]. Suffixes are recomputed after this many
+     * rows and columns (path/loo.c explains why)
      */
     double *rows, *cols;
     size_t row_stretch, col_stretch;
@@ -104,14 +105,14 @@ typedef struct {
 
 typedef struct {
     int metric;      /* a ks_metric */
-    const double *X; /* n x p, in units of the bandwidth */
+    const double *X; /* the rows, n x p, in units of the bandwidth */
     size_t n, p;
     /*
-     * in host memory: |x|^2/2 of each row, if x.y - h_x - h_y gives a Gaussian's exponent; NULL: use
+     * in host memory: h = |x|^2/2 of each row, if x.y - h_x - h_y is exact enough for a Gaussian; NULL: use
      * differences of coordinates
      */
     const double *h;
-    /* parts of the upper triangle; for a partial list, the sum of its part k goes to y + k*stride */
+    /* parts of the upper triangle; for a partial list, the k-th listed part is summed to y + k*stride */
     ks_parts part;
     size_t stride;
 } ks_gram_job;
@@ -120,9 +121,9 @@ typedef struct {
 
 enum { KS_BATCH_ROWS = 6, KS_BATCH_COLS = 5, KS_BATCH_TOTALS = 5 };
 typedef struct {
-    double *X; /* count matrices, P x Q each; overwritten */
+    double *X; /* `count` matrices, P x Q each, which the call overwrites */
     size_t count, P, Q;
-    int centered, by_columns; /* use X^T X instead of X X^T */
+    int centered, by_columns; /* by_columns: use X^T X instead of X X^T */
     /*
      * in host memory, for each matrix. Per row: |x|^2, x' X^T X x, 2 sum_a tx_a x_a, sum x^4, sum_a s_a x_a^2
      * and sum_a s3_a x_a, where tx is the sum over rows of |x|^2 x. Then per column: s = sum x^2, the sum of
@@ -138,7 +139,7 @@ typedef struct {
 
 /* ---- triangles (device/cholesky.h) ---- */
 
-enum { KS_TRIANGLE = 64 }; /* the most rows of a diagonal block */
+enum { KS_TRIANGLE = 64 }; /* the largest number of rows in a diagonal block */
 
 /* Receives the fraction done between launches; returns non-zero to stop. */
 typedef struct {
@@ -150,7 +151,7 @@ typedef struct {
 
 typedef enum { KS_PLUGIN_OK, KS_PLUGIN_NOMEM, KS_PLUGIN_STOPPED, KS_PLUGIN_BROKEN } ks_plugin_status;
 
-/* An open device. Only one thread at a time may call its functions. */
+/* An open device. Only one thread at a time may use it. */
 typedef struct ks_gpu ks_gpu;
 
 typedef struct {
@@ -170,7 +171,10 @@ typedef struct {
     /* The device whose memory contains p, after finishing the work queued there; -1: not device memory */
     int (*owner)(const void *p);
 
-    /* Multiply-adds a second in a product of 2048 x 2048 matrices, measured once per device; 0: it failed */
+    /*
+     * The multiply-adds per second in a product of 2048 x 2048 matrices, measured once per device; 0 after a
+     * failure
+     */
     double (*rate)(ks_gpu *gpu);
     /* Free bytes; the highest orders of path, without and with sums through rows and columns */
     size_t (*available)(ks_gpu *gpu);
@@ -187,11 +191,14 @@ typedef struct {
     ks_plugin_status (*put)(ks_gpu *gpu, double *to, const double *from, size_t count);
     /* to[i] = from[i*step] */
     ks_plugin_status (*get)(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step);
-    /* to[i*cols + j] = alpha from[i*row_stride + j*col_stride], both on the device; strides of any sign */
+    /*
+     * Sets to[i*cols + j] to alpha from[i*row_stride + j*col_stride], both on the device. Strides may have
+     * any sign
+     */
     ks_plugin_status (*pack)(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
                              ptrdiff_t row_stride, ptrdiff_t col_stride, double *to);
     /*
-     * Copy a block of the host's matrix, whose rows are ld apart, to a dense matrix for products, and back.
+     * Copy a block of a host matrix, whose rows are ld apart, to a dense matrix for products, and back.
      * put_block() may overlap with the latest product, which uses other matrices; the next product waits for
      * it. The host must not change the source until get_block() returns, or until it unlocks the source.
      */
@@ -211,7 +218,9 @@ typedef struct {
     ks_plugin_status (*expression)(ks_gpu *gpu, const ks_expression *e, ks_tile_result what, double *out);
     ks_plugin_status (*symmetrise)(ks_gpu *gpu, size_t n, double *X); /* X += X^T */
     ks_plugin_status (*path)(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress);
-    /* y = K x, n numbers each in host memory; separate vectors if only some of the parts are requested */
+    /*
+     * Computes y = K x, n numbers each in host memory; one vector per part if only some parts are requested
+     */
     ks_plugin_status (*gram_times)(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
                                    const ks_plugin_progress *progress);
     /* Z[i,j] = scale cos(2 pi (Z[i,j] + b[j])), Z (rows x cols) and b on the device */
@@ -221,8 +230,9 @@ typedef struct {
     /* X[i,i] += c, X n x n */
     ks_plugin_status (*shift)(ks_gpu *gpu, size_t n, double c, double *X);
     /*
-     * A diagonal block, n <= KS_TRIANGLE, rows lda apart: U with A = U^T U replaces its upper triangle. A
-     * pivot that is not positive becomes NaN, and so do all later ones. The lower triangle stays.
+     * Factors a diagonal block, n <= KS_TRIANGLE, with rows lda apart. U with A = U^T U replaces the upper
+     * triangle, and the lower triangle stays. A pivot that is not positive becomes NaN, and so do all later
+     * pivots.
      */
     ks_plugin_status (*factor)(ks_gpu *gpu, size_t n, double *A, size_t lda);
     /* X (n x m, rows ldx apart) becomes U^-T X by substitution, with U from factor(), n <= KS_TRIANGLE */

@@ -5,8 +5,8 @@
 #include "device/plugin.h"
 
 /*
- * A, B and C are dense, and beta is 0. A device receives copies of A and B, and its product is copied to C;
- * the CPU multiplies in place. `what` names the data if memory is short.
+ * Multiplies host matrices: A, B and C are dense, and beta is 0. On a device, A and B are copied to it and
+ * the product is copied to C. The CPU multiplies in place. `what` names the data if memory is short.
  */
 kspec_status ks_product_of_host(const ks_run *run, const ks_matmul *p, const char *what, kspec_error *err);
 

@@ -69,7 +69,7 @@ static kspec_status diagonal(const ks_run *run, double *to, const ks_mat *from, 
 typedef struct {
     ks_range rows;
     ks_expression e;
-    /* the transposed factors, each matrix once */
+    /* the transposed factors; each matrix occurs once */
     ks_columns turned[KS_TILE_FACTORS];
     int of[KS_TILE_FACTORS], count;
 } local;
@@ -100,7 +100,8 @@ static kspec_status local_begin(const ks_run *run, const ks_mat_expression *e, l
 
 /* Completes the local expression. */
 static kspec_status local_get(const ks_run *run, local *l, kspec_status st, kspec_error *err) {
-    if (l->count) st = ks_ranks_synchronise(run->team, st, err); /* otherwise no other rank is needed */
+    /* Without transposed factors, a rank needs no other rank. */
+    if (l->count) st = ks_ranks_synchronise(run->team, st, err);
     for (int i = 0; i < l->count && !st; i++) st = ks_columns_get(run->team, &l->turned[i], err);
     for (int k = 0; k < l->e.count && !st; k++)
         if (l->of[k] >= 0) l->e.factor[k].x = l->turned[l->of[k]].x;
@@ -128,7 +129,10 @@ static kspec_status row_sums(const ks_run *run, const ks_mat_expression *e, doub
     return st;
 }
 
-/* Each strip's sums are a row of a matrix. Each rank adds up some of its columns, in the order of strips. */
+/*
+ * The sums of each strip form a row of a matrix. Each rank adds up some columns of this matrix, in the order
+ * of strips.
+ */
 static kspec_status col_sums(const ks_run *run, const ks_mat_expression *e, double *out, kspec_error *err) {
     kspec_team *t = run->team;
     const ks_run alone = ks_run_alone(run);
@@ -194,7 +198,7 @@ static size_t room(const ks_run *run, const ks_room *of) {
 static kspec_status symmetrise(const ks_run *run, size_t n, ks_mat *X, kspec_error *err) {
     const ks_run alone = ks_run_alone(run);
     if (ks_team_ranks(run) == 1) return ks_tile_symmetrise(&alone, n, ks_strips_at(X)->own, err);
-    /* the transposed factor is a copy, finished before anything is added */
+    /* The transposed factor is a copy, which is complete before the sum begins. */
     const ks_mat_expression e = {.m = n, .n = n, .alpha = 1, .count = 1, .factor = {{X, 1, 1}}};
     return expression(run, &e, KS_TILE_ADD, X, NULL, err);
 }

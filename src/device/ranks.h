@@ -8,7 +8,7 @@
 /* A matrix of this backend as strips */
 static inline const ks_strips *ks_strips_at(const ks_mat *p) { return (const ks_strips *)p; }
 
-/* Waits for the other ranks before a sum or a product, and passes on this rank's status so far. */
+/* Waits for the other ranks before a sum or a product, and tells them the status of this rank. */
 static inline kspec_status ks_ranks_synchronise(kspec_team *t, kspec_status mine, kspec_error *err) {
     return ks_team_synchronise(t, KS_AT_LOOP, mine, "step", 0, err);
 }
@@ -36,14 +36,17 @@ static inline size_t ks_depth(size_t k) { return k < KS_DEPTH ? k : KS_DEPTH; }
 /* ranks_product.c */
 kspec_status ks_ranks_product(const ks_run *run, const ks_mat_product *p, kspec_error *err);
 
-/* ranks_shared.c: A and B are whole, and C is shared for all of its rows; beta is 0. */
+/* In ranks_shared.c: a product with A, B and all of C in shared memory, and beta = 0. */
 kspec_status ks_ranks_shared(const ks_run *run, const ks_mat_product *p, const double *A, const double *B,
                              double *C, kspec_error *err);
 
-/* ranks_symmetric.c: operands: A and B, or one if they are the same */
+/* In ranks_symmetric.c. operands: A and B, or one matrix if both are the same */
 kspec_status ks_ranks_symmetric(const ks_run *run, const ks_mat_product *p, const ks_operand *operands,
                                 int count, kspec_error *err);
 
-/* Doubles that a product holds in addition to its matrices; 0 if ranks <= 1. `whole` as in ks_room */
+/*
+ * The number of doubles that a product needs in addition to its matrices; 0 if ranks <= 1. `whole` as in
+ * ks_room
+ */
 size_t ks_ranks_product_room(int ranks, const ks_mat_product *p, int whole);
 size_t ks_ranks_symmetric_room(int ranks, const ks_mat_product *p, int whole);

@@ -15,10 +15,10 @@
 
 typedef struct {
     const ks_strips *of;
-    /* all of it, or NULL */
+    /* the whole matrix, or NULL */
     const double *all;
     int turned;
-    /* otherwise: this rank's i, and the i of the panel */
+    /* otherwise, the columns of this rank, and those of the panel */
     ks_columns columns;
     double *panel, *packed;
     ks_view own, now;
@@ -30,7 +30,10 @@ static side side_of(kspec_team *t, const ks_mat *p, int turned) {
     return s;
 }
 
-/* On one machine, ranks read each other's strips in place; B may be A. C: its number of entries */
+/*
+ * On one machine, ranks read each other's strips directly. B may be A. C is the number of entries of the
+ * product
+ */
 static kspec_status share(kspec_team *t, side *A, side *B, size_t C, kspec_error *err) {
     side *sides[] = {A, B};
     const ks_strips *of[2];
@@ -166,8 +169,8 @@ static kspec_status make(const ks_run *run, const ks_mat_product *p, kspec_error
 }
 
 /*
- * Reads a product from the checkpoint if all its strips are stored, each rank its own strips. If a strip is
- * missing, the ranks recompute the product. Work between products is always repeated.
+ * Reads a product from the checkpoint, each rank its own strips. If any strip is missing, the ranks compute
+ * the product again. Work between products is always repeated.
  */
 static kspec_status stored(const ks_run *run, const ks_mat_product *p, const ks_stored_loop *l,
                            kspec_error *err) {

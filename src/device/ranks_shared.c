@@ -1,7 +1,7 @@
 /*
- * Products of ranks that share memory (team/area.h) and have both operands in it. Any free rank computes the
- * next tile of C, as a single process would. The bits do not depend on which rank that is, and no rank waits
- * for one that the system has delayed. At the end each rank copies its own rows.
+ * Products of ranks that share memory (team/area.h), with both operands in it. Any free rank computes the
+ * next tile of C, as a single process would. So the bits do not depend on the rank, and no rank waits for a
+ * slow one. At the end each rank copies its own rows of C.
  */
 #include "device/ranks.h"
 #include "team/area.h"
@@ -13,7 +13,7 @@ typedef struct {
     ks_tiled product;
 } shared;
 
-/* As many chunks as tiles, although other ranks compute most of them */
+/* Computes a tile. The loop has as many chunks as tiles, but other ranks compute most tiles */
 static kspec_status next_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)chunk, (void)worker;
     const shared *s = ctx;
@@ -53,7 +53,7 @@ kspec_status ks_ranks_shared(const ks_run *run, const ks_mat_product *p, const d
     const ks_run alone = ks_run_alone(run);
     kspec_status st = ks_parallel_for(&alone, ks_tiled_count(&s.product), next_tile, &s, err);
     if ((st = ks_ranks_synchronise(t, st, err))) {
-        ks_area_end(t); /* not every number of this round was necessarily requested */
+        ks_area_end(t); /* Some numbers of this round may be unused. */
         return st;
     }
     ks_area_round(t);

@@ -19,22 +19,22 @@ enum { BLOCK = KS_STRIP * KS_STRIP };
 typedef struct {
     const ks_view *own;
     int local;
-    /* of a step: data to send, data received, and the position of each strip of the window */
+    /* in each step: the data to send, the received data, and the position of each strip of the window */
     double *sent, *got;
     ks_view *at;
 } operand;
 
 typedef struct {
     const ks_mat_product *p;
-    /* one or two of them: A, B */
+    /* one or two operands: A, B */
     operand operands[2];
     int count;
-    /* number of strips: in total; of a window; of this rank */
+    /* the number of strips: in total, in a window, and of this rank */
     size_t strips, width;
     ks_range own;
     size_t steps, step;
     ks_range k;
-    /* per own strip and strip of the window: the block as it is above the diagonal */
+    /* for each own strip and each strip of the window, the block above the diagonal */
     double *blocks, *C;
     size_t *bytes;
 } square;
@@ -52,7 +52,7 @@ static ks_range strips_of(const kspec_team *t, const square *q, int rank) {
 
 static int within(ks_range r, size_t s) { return s >= r.from && s < r.to; }
 
-/* Does strip r compute the block of the strips r and c? Exactly one of any two strips does. */
+/* Does strip r compute the block of strips r and c? Of any two strips, exactly one does. */
 static int makes(const square *q, size_t r, size_t c) {
     const size_t ahead = (c + q->strips - r) % q->strips;
     return 2 * ahead < q->strips || (2 * ahead == q->strips && r < c);
@@ -66,7 +66,7 @@ static ks_range window(const square *q, ks_range own, size_t step) {
     return (ks_range){from, to < end ? to : end};
 }
 
-/* rows: the most rows of any rank */
+/* The number of steps; `rows` is the largest number of rows of a rank */
 static size_t steps_of(const square *q, size_t rows) {
     const size_t most = (rows + KS_STRIP - 1) / KS_STRIP + q->strips / 2;
     return (most + q->width - 1) / q->width;
@@ -85,7 +85,7 @@ static size_t common(const square *q, ks_range has, ks_range w) {
     return sum;
 }
 
-/* to = strip s of op(A), dense; returns its end */
+/* Copies strip s of op(A) to `to`, dense. Returns the end of the copy */
 static double *pack(const square *q, double *to, const ks_view *v, size_t s) {
     const ks_range i = strip(q, s), outer = v->turned ? q->k : i, inner = v->turned ? i : q->k;
     for (size_t a = outer.from; a < outer.to; a++, to += ks_range_size(inner)) {
@@ -154,7 +154,7 @@ static kspec_status block(void *ctx, size_t chunk, const ks_worker *worker) {
             ks_view_at(a, i.from, q->k.from), a->ld, ks_view_at(b, j.from, q->k.from), b->ld,
             q->k.from ? 1 : 0, x, KS_STRIP);
     if (q->k.to < q->p->k) return KSPEC_OK;
-    if (r == c) /* only the upper triangle counts */
+    if (r == c) /* On the diagonal, only the upper triangle of the block counts. */
         for (size_t u = 0; u < ks_range_size(i); u++)
             for (size_t v = 0; v < u; v++) x[u * KS_STRIP + v] = x[v * KS_STRIP + u];
     place(q, r, c, x, KS_STRIP, r > c);
@@ -325,10 +325,11 @@ kspec_status ks_ranks_symmetric(const ks_run *run, const ks_mat_product *p, cons
 size_t ks_ranks_symmetric_room(int ranks, const ks_mat_product *p, int whole) {
     const size_t width = window_width((p->n + KS_STRIP - 1) / KS_STRIP, p->k) * KS_STRIP;
     const size_t own = ks_strip_rows_most(p->n, ranks);
-    /* the received window; for sending, twice as many strips and this rank's */
+    /* room for the received window, for twice as many strips to send, and for the strips of this rank */
     const size_t windows = ks_size(ks_size_add(3 * width, own + KS_STRIP), ks_depth(p->k));
     size_t room = ks_size(own, width);
     if (!(whole & KS_WHOLE_A)) room = ks_size_add(room, windows);
     if (!(whole & KS_WHOLE_B)) room = ks_size_add(room, windows);
-    return ks_size_add(room, ks_size(own, p->n + 2 * KS_STRIP)); /* the mirrored half, sent and received */
+    /* room to send and receive the mirrored half */
+    return ks_size_add(room, ks_size(own, p->n + 2 * KS_STRIP));
 }

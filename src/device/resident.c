@@ -1,4 +1,4 @@
-/* Keeps matrices that do not all fit on a GPU in host memory, and copies them to it when needed. */
+/* Stores matrices in host memory if they do not all fit on a GPU, and copies them to the GPU when needed. */
 #include "device/resident.h"
 
 #include "base/clock.h"
@@ -40,7 +40,8 @@ static kspec_status copy(const ks_run *run, ks_resident *r, int out, kspec_error
     lock_if_copied_again(d, r);
     const ks_plugin_status st = out ? d->plugin->get(d->gpu, r->host, r->on_device, r->count, 1)
                                     : d->plugin->put(d->gpu, r->on_device, r->host, r->count);
-    if (r->borrowed && r->copies == 1) d->copying += ks_now() - start; /* as if all matrices fitted */
+    /* counts the first copy, as if all matrices fitted */
+    if (r->borrowed && r->copies == 1) d->copying += ks_now() - start;
     if (!st) r->valid = KS_ON_HOST | KS_ON_DEVICE;
     return ks_device_status(d, st, "copying", err);
 }
@@ -101,7 +102,7 @@ static kspec_status to_device(const ks_run *run, ks_resident *r, int read, kspec
 
 /* ---- operations ---- */
 
-/* The matrices that an operation reads, and the one that it writes (NULL: a host vector); in: in part */
+/* The matrices that an operation reads, and the matrix that it writes (NULL: a host vector) */
 typedef struct {
     ks_resident *from[KS_TILE_FACTORS + 2], *to;
     int count, in, known;
@@ -115,7 +116,7 @@ static void reads(const ks_device *d, operands *o, const double *p) {
     if (r) o->from[o->count++] = r;
 }
 
-/* it writes this many numbers, replacing the old ones or adding to them */
+/* The operation writes `count` numbers, which replace the old ones or are added to them */
 static void writes(const ks_device *d, operands *o, const double *p, size_t count, int add) {
     o->to = find(d, p);
     if (!o->to)
@@ -124,7 +125,7 @@ static void writes(const ks_device *d, operands *o, const double *p, size_t coun
         o->in = add || p != o->to->host || count < o->to->count;
 }
 
-/* Do they fit the device? 7/4 of the room is less than was free. */
+/* Do the operands fit on the device? They may use 7/4 of the room, which is less than the free memory. */
 static int fit(const ks_device *d, const operands *o) {
     size_t all = o->to ? o->to->count : 0;
     for (int k = 0; k < o->count; k++)
@@ -218,7 +219,7 @@ static kspec_status symmetrise(const ks_run *run, size_t n, ks_mat *at, kspec_er
               : ks_tile_symmetrise(run, n, X, err);
 }
 
-/* The CPU builds it, because it is constant. */
+/* The matrix is constant, so the CPU builds it. */
 static kspec_status triangle(const ks_run *run, size_t n, ks_mat *X, kspec_error *err) {
     ks_resident *r = find(run->device, ks_mat_address(X));
     if (r) r->valid = KS_ON_HOST;
@@ -252,7 +253,7 @@ static int suits(const ks_run *run, ks_holding how, double work) {
     return how != KS_HOLD_ADDRESSES && run->device && run->device->streamed;
 }
 
-/* An entry of the list, with memory that it allocates or that the caller owns */
+/* Adds an entry to the list, with newly allocated memory or memory of the caller */
 static kspec_status enter(const ks_run *run, const double *borrowed, size_t rows, size_t cols,
                           const char *what, ks_resident **out, kspec_error *err) {
     ks_resident *r = ks_zalloc(1, sizeof *r);

@@ -1,8 +1,8 @@
 /*
- * Matrices of a computation that do not fit a device together (ks_device.streamed). Each matrix has room in
- * host memory, and as many as fit are on the device. An operation copies its matrices to the device; the
- * least recently used ones make room. If its own matrices are too many, the CPU runs the operation, or a
- * product goes through the device in tiles (device/streamed.h). This depends on the shapes and the room
+ * The matrices of a computation that do not fit on a device together (ks_device.streamed). Each matrix has
+ * room in host memory, and as many as fit are on the device. An operation copies its matrices to the device,
+ * in place of the least recently used ones. If its own matrices are too many, the CPU runs the operation, or
+ * a product goes through the device in tiles (device/streamed.h). This depends on the shapes and the room
  * alone, and moving changes no number, so every run gives the same bits.
  */
 #pragma once
@@ -13,17 +13,17 @@ enum { KS_ON_HOST = 1, KS_ON_DEVICE = 2 };
 
 typedef struct ks_resident {
     struct ks_resident *next;
-    /* its room in host memory; without pages until the matrix is moved out of the device */
+    /* memory on the host, which has no pages until the matrix is copied from the device */
     double *host;
     size_t count;
-    /* its address on the device, or NULL */
+    /* the address on the device, or NULL */
     double *on_device;
-    /* the valid copies: KS_ON_HOST, KS_ON_DEVICE, both, or none before it is written */
+    /* the valid copies: KS_ON_HOST, KS_ON_DEVICE, both, or none before the first write */
     int valid;
-    /* the caller's matrix, which is only read */
+    /* 1 for a matrix of the caller, which is only read */
     int borrowed;
     int copies;
-    /* the number of the last operation that used it */
+    /* the number of the last operation that used the matrix */
     size_t used;
 } ks_resident;
 

@@ -1,7 +1,7 @@
 /*
- * Steps of a computation with the Gram matrix and others as large, on any backend (device/backend.h): naive,
- * Kong-Valiant and second-order sums share them. After a failure every further step does nothing, and the end
- * drops all matrices.
+ * Steps of a computation with the Gram matrix and other square matrices, on any backend (device/backend.h).
+ * naive, Kong-Valiant and second-order sums use them. After a failure all further steps do nothing, and the
+ * end releases all matrices.
  */
 #pragma once
 
@@ -31,11 +31,13 @@ ks_mat *ks_squares_matrix(ks_squares *w, size_t rows, size_t cols);
 void ks_squares_drop_last(ks_squares *w);
 double *ks_squares_vector(ks_squares *w, size_t count);
 
-/* Z (m x n) = alpha X Y + beta Z, with m x k and k x n; X or Y may be given as its transpose */
+/*
+ * Sets Z (m x n) to alpha X Y + beta Z, where X is m x k and Y is k x n. X or Y may be given as its transpose
+ */
 enum { KS_TURN_SECOND = 1, KS_TURN_FIRST = 2 };
 void ks_squares_product(ks_squares *w, const ks_run *part, size_t m, size_t n, size_t k, double alpha,
                         const ks_mat *X, const ks_mat *Y, int turned, double beta, ks_mat *Z);
-/* out = alpha X o Y (turned: Y^T; NULL: X alone), or its sums over one index */
+/* Sets out to alpha X o Y, or to its sums over one index. turned: use Y^T. Y NULL: use X alone */
 void ks_squares_entries(ks_squares *w, size_t m, size_t n, double alpha, const ks_mat *X, const ks_mat *Y,
                         int turned, ks_mat *out);
 void ks_squares_sums(ks_squares *w, size_t m, size_t n, double alpha, const ks_mat *X, const ks_mat *Y,

@@ -1,7 +1,8 @@
 /*
  * Multiplies matrices in host memory on a device. A tile of C stays on the device while panels of op(A) and
- * op(B) pass through it, two of each, so that the next panels are copied while the current ones are
- * multiplied. Tiles and panels depend on the shape and on the device's room alone.
+ * op(B) pass through. The device has room for two panels of each, so that the next panels are copied while
+ * the current ones are multiplied. The sizes of tiles and panels depend only on the shape and on the room of
+ * the device.
  */
 #include "device/streamed.h"
 
@@ -15,7 +16,7 @@
 /* Rows of op(A) and columns of op(B) in a tile, and the length of a panel */
 typedef struct {
     size_t m, n, k;
-    /* tiles of C: 2 for a symmetric product, for the mirror image; otherwise 1 */
+    /* the number of tiles of C: 2 for a symmetric product, with its mirror image; otherwise 1 */
     size_t tiles;
 } shape;
 
@@ -37,7 +38,7 @@ static shape shape_of(const ks_matmul *p, size_t room) {
         s.m = s.n = edge(all, (double)s.k, 2);
         return s;
     }
-    /* if one side is short, the other may be longer */
+    /* If one side is short, the tile may be longer on the other side. */
     if (s.m == p->m && s.m + s.k) s.n = least(p->n, (room - 2 * s.m * s.k) / (s.m + 2 * s.k));
     if (s.n == p->n && s.n + s.k) s.m = least(p->m, (room - 2 * s.n * s.k) / (s.n + 2 * s.k));
     return s;
@@ -55,7 +56,7 @@ typedef struct {
     const ks_run *run;
     const ks_matmul *p;
     shape s;
-    /* on the device: tiles of C, and two panels of each operand */
+    /* device memory: tiles of C, and two panels of each operand */
     double *C, *mirror, *A[2], *B[2];
 } stream;
 

@@ -28,7 +28,7 @@ static ks_range rows_of(const kspec_team *t, const ks_strips *x, int rank) {
     return ks_strip_rows(x->rows, x->height, rank, t->comm.ranks);
 }
 
-/* to = some columns of `rows` rows of x, dense; returns the end of the copy */
+/* Copies some columns of `rows` rows of x to `to`, dense. Returns the end of the copy */
 static double *pack(double *to, const double *x, size_t ld, size_t rows, ks_range cols) {
     const size_t n = ks_range_size(cols);
     for (size_t i = 0; i < rows; i++) memcpy(to + i * n, x + i * ld + cols.from, n * sizeof *to);
@@ -110,7 +110,7 @@ kspec_status ks_columns_get(kspec_team *t, ks_columns *c, kspec_error *err) {
         c->bytes[r] = mine * ks_range_size(theirs) * sizeof *to;
         c->bytes[ranks + r] = ks_range_size(rows_of(t, of, r)) * ks_range_size(c->range) * sizeof *to;
     }
-    /* each rank has a stretch of rows, so the received pieces in order form the matrix */
+    /* Each rank has a stretch of rows, so the received pieces form the matrix in order. */
     st = ks_team_exchange(t, c->sent, c->bytes, c->got, c->bytes + ranks, err);
     ks_free(c->sent);
     c->sent = NULL;

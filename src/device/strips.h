@@ -13,9 +13,9 @@
 
 typedef struct {
     size_t rows, cols;
-    /* rows of a strip */
+    /* the number of rows in a strip */
     size_t height;
-    /* the whole matrix, or NULL and this rank's rows */
+    /* the whole matrix; or NULL, and this rank stores only its rows */
     const double *whole;
     double *own;
 } ks_strips;
@@ -31,7 +31,7 @@ static inline size_t ks_range_size(ks_range r) { return r.to - r.from; }
 ks_range ks_strip_rows(size_t rows, size_t height, int rank, int ranks);
 size_t ks_strip_rows_most(size_t rows, int ranks);
 
-/* The most doubles of a matrix on one rank; all if ranks <= 1 */
+/* The largest number of doubles of a matrix on one rank; all if ranks <= 1 */
 size_t ks_strips_count(int ranks, size_t rows, size_t cols);
 
 /* Is the whole matrix local? */
@@ -39,7 +39,7 @@ static inline const double *ks_strips_own(const kspec_team *t, const ks_strips *
     return x->whole ? x->whole : t->comm.ranks == 1 ? x->own : NULL;
 }
 
-/* All rows of the columns that are this rank's rows of the transposed matrix */
+/* All rows of some columns: the columns that are this rank's rows of the transposed matrix */
 typedef struct {
     const ks_strips *of;
     /* of->rows x ks_range_size(range) */
@@ -57,22 +57,22 @@ void ks_columns_end(ks_columns *c);
 size_t ks_columns_room(int ranks, size_t rows, size_t cols);
 
 /*
- * all[k] = the whole x[k], for one or two matrices, in memory that the ranks share (team/area.h). Read it
- * only until the ranks synchronise next. Without shared memory, all[k] is unchanged. The remaining shared
- * memory has at least `least` doubles.
+ * Sets all[k] to the whole matrix x[k], for one or two matrices, in memory that the ranks share
+ * (team/area.h). It is valid until the ranks synchronise next. Without shared memory, all[k] is unchanged. At
+ * least `least` doubles of shared memory stay free.
  */
 kspec_status ks_strips_share(kspec_team *t, const ks_strips *const *x, int count, size_t least,
                              const double **all, kspec_error *err);
 
-/* to = from^T; to is rows x cols */
+/* Sets `to` (rows x cols) to the transpose of `from` */
 void ks_transpose(double *to, size_t ld, const double *from, size_t from_ld, size_t rows, size_t cols);
 
 /*
- * to (dense) = rows x cols of x, on all ranks. The owners of the rows send them one after the other, or all
- * at once if `packed` has room for this rank's part.
+ * Copies a block of x, rows x cols, to `to` (dense) on all ranks. The owners of the rows send them one after
+ * the other, or all at once if `packed` has room for the part of this rank.
  */
 kspec_status ks_block_get(kspec_team *t, const ks_strips *x, ks_range rows, ks_range cols, double *packed,
                           double *to, kspec_error *err);
 
-/* v (n numbers) on all ranks, where every rank contributes its rows' numbers in `mine` */
+/* Gathers v (n numbers) on all ranks. Every rank contributes the numbers of its rows in `mine` */
 kspec_status ks_vector_gather(kspec_team *t, const double *mine, size_t n, double *v, kspec_error *err);

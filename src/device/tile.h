@@ -11,8 +11,8 @@
 #include "device/plugin.h"
 
 /*
- * out has m x n, m or n numbers. A sum over rows adds the sums over strips of KS_STRIP rows
- * (linalg/linalg.h), so that ranks can divide it among themselves.
+ * Computes an expression; out has m x n, m or n numbers. A sum over rows adds the sums over strips of
+ * KS_STRIP rows (linalg/linalg.h), so that ranks can divide the sum.
  */
 kspec_status ks_tile_run(const ks_run *run, const ks_expression *x, ks_tile_result what, double *out,
                          kspec_error *err);
@@ -20,7 +20,7 @@ kspec_status ks_tile_run(const ks_run *run, const ks_expression *x, ks_tile_resu
 /* Writes the sums over each strip of rows instead: out[strip*n + j]. */
 kspec_status ks_tile_strip_sums(const ks_run *run, const ks_expression *x, double *out, kspec_error *err);
 
-/* The number of doubles that ks_tile_run() holds while it runs */
+/* The number of doubles that ks_tile_run() needs while it runs */
 size_t ks_tile_room(const ks_run *run, const ks_expression *x, ks_tile_result what);
 
 /* X += X^T for an n x n matrix. */

@@ -1,12 +1,13 @@
 /*
- * The graphs of order 5 that no elimination of vertices of degree 1 or 2 takes apart:
+ * The graphs of order 5 that elimination of vertices of degree 1 or 2 cannot reduce:
  *     sum over r0, r1, c0, c1 of E[r0,r1] F[c0,c1] X00[r0,c0] X01[r0,c1] X10[r1,c0] X11[r1,c1].
- * With r0 fixed, the edges at r0 are weights of the other vertices, and one P x Q x Q product is left:
+ * With r0 fixed, the edges at r0 are weights of the other vertices, and one P x Q x Q product remains:
  *     U[r1,c1] = X01[r0,c1] X11[r1,c1],  Z = U F^T,  t[r1] = sum_c0 Z[r1,c0] X10[r1,c0] X00[r0,c0],
  *     value = sum_r0,r1 E[r0,r1] t[r1].
- * Backward, E~[r0,r1] = t[r1] and F~ = sum_r0 V^T U with V[r1,c0] = E[r0,r1] X10[r1,c0] X00[r0,c0]. All else
- * follows from these two, since every cycle passes both edges: the value with r0 fixed to i is sum_r1 E[i,r1]
- * E~[i,r1]. Where exchanging r0 with r1 and c0 with c1 changes nothing, r1 <= r0 suffices.
+ * Backward, E~[r0,r1] = t[r1] and F~ = sum_r0 V^T U with V[r1,c0] = E[r0,r1] X10[r1,c0] X00[r0,c0]. All other
+ * derivatives follow from these two, because every term contains both edges. For example, the value with r0
+ * fixed to i is sum_r1 E[i,r1] E~[i,r1]. If exchanging r0 with r1 and c0 with c1 changes nothing, the terms
+ * with r1 <= r0 suffice.
  */
 #include "device/tile.h"
 #include "linalg/linalg.h"
@@ -15,22 +16,22 @@
 
 #include <string.h>
 
-/* slices r0 in flight: r0 mod SLOTS tells which accumulator a slice adds to */
+/* the number of accumulators; slice r0 adds to accumulator r0 mod SLOTS */
 enum { SLOTS = 16 };
 
 typedef struct {
     size_t P, Q;
-    /* r1 <= r0 suffices */
+    /* 1 if the terms with r1 <= r0 suffice */
     int mirror;
     /* P x P, Q x Q, P x Q */
     const ks_mat *E, *F, *X[2][2];
-    /* for each worker 2 x P x Q */
+    /* scratch of each worker, 2 x P x Q */
     ks_mat *work;
     /* P x P; slots_of() x Q x Q or NULL */
     ks_mat *E_adj, *F_adj;
 } slices;
 
-/* The same in the host's memory; the first slice of the round, and the end of it */
+/* The slices in host memory; the first slice of a round, and the end of the round */
 typedef struct {
     size_t P, Q, r0, r1;
     int mirror;
@@ -38,7 +39,10 @@ typedef struct {
     double *work, *E_adj, *F_adj;
 } host_slices;
 
-/* How many slices the processor's threads, or another backend, work on at once, and sums of them there are */
+/*
+ * How many slices are computed at once, by threads of the CPU or by another backend; and how many
+ * accumulators exist
+ */
 static size_t workers_of(const ks_exec_state *x) {
     const size_t P = x->plan->size[KS_ROW];
     return x->at->host ? (size_t)ks_workers(x->run, P < SLOTS ? P : SLOTS) : 1;
@@ -66,7 +70,10 @@ static void slice(const host_slices *s, size_t slot, size_t worker, size_t r0) {
     if (s->F_adj) ks_gemm(1, 0, Q, Q, rows, 1, Z, Q, U, Q, 1, s->F_adj + slot * Q * Q, Q);
 }
 
-/* The slices of one slot, in their order: whoever makes them, the sums have the same bits. */
+/*
+ * Computes the slices of one slot in a fixed order, so that the sums have the same bits on every thread and
+ * rank.
+ */
 static kspec_status slot_slices(void *ctx, size_t slot, const ks_worker *worker) {
     const host_slices *s = ctx;
     for (size_t r0 = s->r0 + slot; r0 < s->r1; r0 += SLOTS) slice(s, slot, (size_t)worker->index, r0);
@@ -83,15 +90,15 @@ static int mirrored(const ks_plan *pl, const ks_terminal *t) {
 }
 
 /*
- * Slices of a round: one of each slot; for a team, which hands the sums of all slots round after it, as many
- * as take a second.
+ * The number of slices in a round: one for each slot. A team exchanges the sums of all slots after each
+ * round, so its rounds last about a second.
  */
 static size_t round_size(const ks_exec_state *x, const host_slices *s) {
     const double one = (double)s->P * (double)s->Q * (double)s->Q * (s->F_adj ? 2 : 1), rounds = 2e10 / one;
     return x->run->team && rounds > 1 ? SLOTS * (rounds < 1e6 ? (size_t)rounds : 1000000) : SLOTS;
 }
 
-/* Shares a round out where it takes longer than its messages. */
+/* Runs a round. The team divides the round if computing takes longer than the messages. */
 static kspec_status round_of_slices(const ks_run *run, host_slices *s, double work, kspec_error *err) {
     const size_t P = s->P, Q = s->Q, count = s->r1 - s->r0;
     const ks_share made[] = {{.to = s->E_adj + s->r0 * P, .each = P * sizeof(double), .count = count},
@@ -149,7 +156,7 @@ static void backend_lines(ks_exec_state *x, const slices *s, const ks_run *part,
     x->status = at->expression(part, &e, KS_TILE_STORE, V, NULL, x->err);
 }
 
-/* The same one slice after the other, each a few operations of the backend. */
+/* Computes one slice after the other, with a few operations of the backend for each. */
 static void backend_slices(ks_exec_state *x, const slices *s) {
     const ks_backend *at = x->at;
     const size_t P = s->P, Q = s->Q;
@@ -198,7 +205,10 @@ static void backend_slices(ks_exec_state *x, const slices *s) {
     }
 }
 
-/* E (P x P), F (Q x Q), E~ and, where F_adj is given (slots_of() x Q x Q), F~ into its first Q x Q. */
+/*
+ * Computes all slices from E (P x P) and F (Q x Q): E~, and if F_adj (slots_of() x Q x Q) is given, F~ in its
+ * first Q x Q numbers.
+ */
 static void all_slices(ks_exec_state *x, const ks_terminal *t, ks_mat *E, ks_mat *F, ks_mat *E_adj,
                        ks_mat *F_adj) {
     const ks_plan *pl = x->plan;
@@ -225,7 +235,7 @@ static void all_slices(ks_exec_state *x, const ks_terminal *t, ks_mat *E, ks_mat
     for (int k = 0; k < 4; k++) ks_exec_drop(x, held[k], P, Q);
 }
 
-/* through[i] += sum_j first X[i,j] + second X[j,i], where X = E E~ elementwise. */
+/* Adds sum_j (first X[i,j] + second X[j,i]) to through[i], where X is the elementwise product of E and E~. */
 static void edge_through(ks_exec_state *x, size_t n, const ks_mat *edge, const ks_mat *adjoint, double first,
                          double second, double *through) {
     if (!x->at->host) {

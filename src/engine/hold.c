@@ -1,7 +1,7 @@
 /*
- * What an execution of a plan holds: memory, counted by a dry execution before, and work. A matrix that is
- * dropped waits for the next one of its shape, whose pages it has already; all together never exceed what
- * was counted.
+ * Counts the memory and the work of executing a plan. A dry execution counts the memory beforehand. The
+ * memory of a released matrix is used again for the next matrix of the same shape. The total never exceeds
+ * the count.
  */
 #include "base/error.h"
 #include "engine/run.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static double nowhere[1]; /* what a dry execution holds, as a matrix or a vector */
+static double nowhere[1]; /* the address of every matrix and vector of a dry execution */
 
 static size_t held_bytes(size_t count) {
     return ks_size_add(ks_size(count, sizeof(double)), KS_ALIGN - 1) / KS_ALIGN * KS_ALIGN;
@@ -21,7 +21,7 @@ static size_t matrix_bytes(const ks_exec_state *x, size_t rows, size_t cols) {
 
 /* ---- matrices that wait ---- */
 
-/* The one at this place goes; what came after it moves up. */
+/* Removes the spare matrix at this position; later ones move up. */
 static ks_exec_spare take_spare(ks_exec_state *x, int at) {
     const ks_exec_spare s = x->spare[at];
     x->spare_bytes -= matrix_bytes(x, s.rows, s.cols);
@@ -41,7 +41,7 @@ void ks_exec_end_spares(ks_exec_state *x) {
 
 /* ---- memory ---- */
 
-/* Counts it; 1 if it is to be allocated. */
+/* Counts an allocation; returns 1 if the memory must really be allocated. */
 static int count_held(ks_exec_state *x, size_t bytes) {
     if (x->status) return 0;
     x->live = ks_size_add(x->live, bytes);

@@ -1,6 +1,6 @@
 /*
- * The plan of all graphs together. Each graph is searched for with what the others need counted as free:
- * three times over, since the first search knows nothing of the graphs after it. Then the graphs are put in
+ * Plans all graphs together. The search for one graph treats the operations of all other graphs as free. It
+ * runs three times, because the first search does not know the later graphs. Then the graphs are put in
  * order.
  */
 #include "engine/plan.h"
@@ -12,14 +12,14 @@
 #include <math.h>
 #include <string.h>
 
-/* SCHEDULED: graphs, at most, that are put in an order; above, they stay in their own */
+/* SCHEDULED: up to this number, graphs are put in the best order */
 enum { PASSES = 3, SCHEDULED = 4000 };
 
 typedef struct {
     ks_planner p;
     const ks_plan_graph *task;
     ks_reading *reading;
-    /* operations that were found to be needed, operands first */
+    /* the operations that are needed, operands first */
     ks_op *ops;
     size_t nops;
     ks_arena arena;
@@ -68,7 +68,7 @@ static ks_note *note_of(maker *m, ks_op op) {
     return &(op.kind == KS_OP_PRODUCT ? &m->p.t.products : &m->p.t.vectors)->note[op.index];
 }
 
-/* All that graph g needs, as the list of m->ops, whatever else has been seen. */
+/* Lists all operations that graph g needs in m->ops, even if other graphs need them too. */
 static void need_graph(maker *m, size_t g) {
     m->nops = 0;
     need_terminal(m, &m->p.pl->terminals[g]);
@@ -105,9 +105,9 @@ static int choose(maker *m) {
 /* ---- the order of operations ---- */
 
 /*
- * Orders the graphs so that few matrices are held at a time: next is always the one that needs least new
- * memory. needs[g] is what graph g still needs, in doubles; users[start[k]] ... are the graphs that use
- * product k.
+ * Orders the graphs so that few matrices exist at a time: the next graph is always the one that needs the
+ * least new memory. needs[g] is the number of doubles that graph g still needs. The graphs that use product k
+ * are users[start[k]] ....
  */
 typedef struct {
     double *needs;
@@ -164,7 +164,7 @@ static void schedule(maker *m, order *o) {
     pl->nops = m->nops;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole plan ---- */
 
 /* Operations that are used, and uses of products */
 static size_t count_ops(const maker *m, size_t *uses) {
@@ -179,7 +179,7 @@ static size_t count_ops(const maker *m, size_t *uses) {
     return count;
 }
 
-/* How many matrices an elementwise product reads: one factor more is an adjoint's */
+/* Checks how many matrices an elementwise product reads; an adjoint adds one factor */
 static kspec_status check_edges(const maker *m, kspec_error *err) {
     for (size_t e = 0; e < m->p.t.edges.count; e++)
         if (ks_edge_streams(&m->p.pl->edges[e]) >= KS_TILE_FACTORS)

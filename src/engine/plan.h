@@ -1,11 +1,13 @@
 /*
- * Sums over all indices of products of matrix entries, many of them at once: an index is a vertex of a graph,
- * and an entry is an edge. Before any number is seen, the graphs become a shared list of operations on
- * matrices (search.c finds those of one graph, plan.c those of all), which run.c carries out.
+ * Sums over all indices of products of matrix entries, for many such sums at once. A sum is a graph: an index
+ * is a vertex, and an entry is an edge. The plan is a list of operations on matrices that all graphs share;
+ * it does not depend on the entries. search.c finds the operations of one graph, plan.c those of all graphs,
+ * and run.c executes them.
  *
- * A vertex with one neighbour becomes a vector at it, one with two neighbours a matrix product between them,
- * and parallel edges become one, the elementwise product, until a single vertex is left. A graph in which
- * every vertex has three neighbours or more (treewidth above two) cannot be done so.
+ * Planning removes vertices until one is left. A vertex with one neighbour becomes a vector at its neighbour.
+ * A vertex with two neighbours becomes a matrix product between them. Parallel edges merge into their
+ * elementwise product. A graph in which every vertex has three or more neighbours (treewidth above two)
+ * cannot be reduced in this way.
  */
 #pragma once
 
@@ -13,20 +15,20 @@
 #include "kspec/base.h"
 
 enum {
-    /* the most edges and vertices of a graph */
+    /* the largest number of edges of a graph, and of vertices */
     KS_NET_LINKS = 10,
     KS_NET_VERTICES = 2 * KS_NET_LINKS,
-    /* the most vertices of a graph to be planned: of a connected one */
+    /* the largest number of vertices of a connected graph, which is planned as a whole */
     KS_PLAN_VERTICES = KS_NET_LINKS + 1,
-    /* the most kinds of indices, and matrices given */
+    /* the largest number of axes, and of given matrices */
     KS_AXES = 8,
     KS_SOURCES = 41,
-    /* the most products parallel to one another: each stands for two edges or more */
+    /* the largest number of parallel products; each replaces at least two edges */
     KS_FACTORS = KS_NET_LINKS / 2,
-    /* the cost of passing a matrix element through memory, in multiply-adds of a product */
+    /* the cost of moving a matrix element through memory, in multiply-adds of a product */
     KS_ELEMENT_COST = 60
 };
-/* the cost of a multiply-add of a symmetric product, in those of any other */
+/* the cost of a multiply-add of a symmetric product, relative to other products */
 #define KS_SYMMETRIC_COST 0.65
 
 /* ---- graphs ---- */
@@ -35,8 +37,8 @@ enum {
 enum { KS_ROW, KS_COL };
 
 /*
- * positions: how many indices of an expression became this one; 0 where nothing is left out. flag: for those
- * who make graphs.
+ * positions: the number of indices of the expression that merged into this vertex; 0 if the index is never
+ * left out. flag: free for the code that makes graphs.
  */
 typedef struct {
     uint8_t axis, flag, positions;
@@ -63,14 +65,14 @@ typedef struct {
 /* ---- operations ---- */
 
 /*
- * Edges, weights, products and vectors stand in tables of the plan, equal ones once: their numbers say all
- * about them. Number 0 is the empty edge, and the empty weights.
+ * Edges, weights, products and vectors are stored in tables of the plan. Equal ones share an entry, so
+ * comparing numbers compares contents. Number 0 is the empty edge and the empty weight.
  */
 
 /*
- * An edge between two vertices (first, second): the elementwise product of matrices given and of earlier
- * products' matrices, each list in increasing order. An entry is 2 * number + (1 if transposed); behind the
- * last leaf there are 255s. `rest` is the edge without its last entry.
+ * An edge between two vertices (first, second): the elementwise product of given matrices and of results of
+ * earlier products, each list in increasing order. An entry is 2 * number + (1 if transposed). 255 fills the
+ * list of given matrices. `rest` is the edge without its last entry.
  */
 typedef struct {
     uint32_t ref[KS_FACTORS];
@@ -79,8 +81,8 @@ typedef struct {
 } ks_edge;
 
 /*
- * The weight of a vertex: the elementwise product of vectors, in increasing order; `rest` is the weight
- * without the last of them.
+ * The weight of a vertex: the elementwise product of vectors, in increasing order. `rest` is the weight
+ * without its last vector.
  */
 typedef struct {
     uint32_t vec[KS_NET_LINKS], rest;
@@ -98,7 +100,7 @@ typedef struct {
 
 /*
  * Elimination of a vertex w with one neighbour u: o[u] = sum_w E[u,w] d[w]. If `diagonal` is 1, o is instead
- * the diagonal of a matrix of the data, and E is the number of that matrix.
+ * the diagonal of the given matrix number E.
  */
 typedef struct {
     uint8_t ku, kw, diagonal, positions;
@@ -106,10 +108,10 @@ typedef struct {
 } ks_vector;
 
 /*
- * What is left of a graph: one vertex u, and the value sum_u du[u].
- * hard: no vertex had one or two neighbours. Four are left, two of each axis, r0, r1 and c0, c1, each joined
- * to each: sum E[r0,r1] F[c0,c1] X00[r0,c0] X01[r0,c1] X10[r1,c0] X11[r1,c1]; positions are theirs.
- * stuck: more than that is left, the vertices of this set; the plan leaves the graph out.
+ * The end of a reduction: one vertex u, with the value sum_u du[u]. hard: no vertex had one or two
+ * neighbours. Four vertices remain, r0, r1 of one axis and c0, c1 of the other, each joined to all others:
+ * sum E[r0,r1] F[c0,c1] X00[r0,c0] X01[r0,c1] X10[r1,c0] X11[r1,c1]; positions belong to these vertices.
+ * stuck: more vertices remain, those of this set, and the plan omits the graph.
  */
 typedef struct {
     uint8_t hard, ku, positions[4];
@@ -119,11 +121,11 @@ typedef struct {
 typedef enum { KS_OP_PRODUCT, KS_OP_VECTOR, KS_OP_TERMINAL } ks_op_kind;
 typedef struct {
     ks_op_kind kind;
-    /* of the product, vector or graph */
+    /* the number of the product, vector or graph */
     uint32_t index;
 } ks_op;
 
-/* A matrix given: the axes of its indices, and whether it is symmetric */
+/* A given matrix: the axes of its indices, and whether it is symmetric */
 typedef struct {
     uint8_t axis[2], symmetric;
 } ks_leaf;
@@ -134,24 +136,24 @@ typedef struct {
     int sources, may_be_hard;
     ks_leaf source[KS_SOURCES];
 
-    /* one terminal per graph */
+    /* each graph has one terminal */
     size_t ngraphs;
     ks_terminal *terminals;
     int any_hard, any_stuck;
 
-    /* all that was met in the search */
+    /* all products and vectors that the search has created */
     size_t nproducts, nvectors;
     ks_edge *edges;
     ks_weights *weights;
     ks_product *products;
     ks_vector *vectors;
 
-    /* what is needed, operands first */
+    /* the operations that are needed, operands first */
     size_t nops;
     ks_op *ops;
 
     ks_arena arena;
-    /* that the plan holds, and that it took to make it */
+    /* the bytes of the plan, and the bytes needed while planning */
     size_t bytes, bytes_making;
 } ks_plan;
 

@@ -1,13 +1,13 @@
 /*
- * Forward: each operation of the plan once. A matrix is dropped after its last use, unless a backward pass
- * follows.
+ * The forward pass executes each operation of the plan once. It releases a matrix after its last use, unless
+ * a backward pass follows.
  *
- * Backward, with adjoints seeded by what graphs count: if index i of an axis has the weight x_i, a vertex
- * that stands for k positions carries x_i^k. A sum over distinct tuples is multilinear in x, so its
- * derivative by x_i is the sum over the tuples with i:
- *     dS/dx_i = sum over graphs, over their vertices u: seed * k_u * (value of the graph with u fixed to i),
- * and the value with u fixed is what multiplies u's weight where u is eliminated: no adjoint of the data
- * itself is needed.
+ * The backward pass computes derivatives with respect to weights of indices. Each graph has a seed, its
+ * factor in the sum S. If index i of an axis has the weight x_i, a vertex that stands for k positions carries
+ * x_i^k. A sum over distinct tuples is multilinear in x, so its derivative by x_i is the sum over the tuples
+ * that contain i: dS/dx_i = sum over graphs and their vertices u of seed * k_u * (value of the graph with u
+ * fixed to i). The value with u fixed is the factor of u's weight when u is eliminated. So no adjoint of the
+ * data is needed.
  */
 #include "engine/run.h"
 
@@ -27,7 +27,7 @@ static void add_factor(ks_mat_expression *e, const ks_mat *p, int transposed, in
 }
 
 /*
- * Appends the edge's factors but for one occurrence of product number `skip` (-1: none), as seen from the
+ * Appends the factors of an edge, except one occurrence of product number `skip` (-1: none), as seen from the
  * first vertex or, if flipped, from the second.
  */
 static void add_edge(const ks_exec_state *x, ks_mat_expression *out, uint32_t edge, int flip, int skip) {
@@ -64,7 +64,10 @@ void ks_exec_edge(ks_exec_state *x, uint32_t edge, int u, int w, ks_mat *out) {
     run_expression(x, &ex, KS_TILE_STORE, out, NULL);
 }
 
-/* The product of the weights but for one occurrence of number `skip` (-1: none); NULL where none is left. */
+/*
+ * Returns the product of the weights, except one occurrence of number `skip` (-1: none); NULL if no weight
+ * remains.
+ */
 static const double *weights(ks_exec_state *x, uint32_t number, int axis, int skip, double *room) {
     const ks_weights *d = &x->plan->weights[number];
     const double *first = NULL;
@@ -85,7 +88,7 @@ static const double *weights(ks_exec_state *x, uint32_t number, int axis, int sk
 
 /* ---- matrix products ---- */
 
-/* A matrix as BLAS takes it: first x second index, or the other way round if transposed. */
+/* An operand of BLAS: a matrix of first x second index, or of second x first index if transposed. */
 typedef struct {
     const ks_mat *x;
     int transposed;
@@ -94,14 +97,17 @@ typedef struct {
     size_t rows, cols;
 } operand;
 
-/* The edge times col[w] (NULL: ones): the matrix itself where there is one, else an elementwise product. */
+/*
+ * Returns the edge times col[w] (NULL: ones): the matrix itself if the edge is a single matrix, else an
+ * elementwise product.
+ */
 static operand operand_of(ks_exec_state *x, uint32_t edge, int u, int w, const double *col) {
     ks_mat_expression ex = {.m = size_of(x, u), .n = size_of(x, w), .alpha = 1, .col = col};
     add_edge(x, &ex, edge, 0, -1);
     if (ex.count == 1 && ex.factor[0].power == 1 && !col)
         return (operand){.x = ex.factor[0].x, .transposed = ex.factor[0].transposed};
     operand o = {.transposed = ex.factor[0].transposed};
-    if (o.transposed) { /* made in the orientation of its first factor */
+    if (o.transposed) { /* the product has the orientation of its first factor */
         ex = (ks_mat_expression){.m = size_of(x, w), .n = size_of(x, u), .alpha = 1, .row = col};
         add_edge(x, &ex, edge, 1, -1);
     }
@@ -160,7 +166,7 @@ static ks_mat *hold_product(ks_exec_state *x, uint32_t k) {
     return ks_exec_hold(x, size_of(x, p->ku), size_of(x, p->kv));
 }
 
-/* of x->value or x->adjoint */
+/* Releases product k of x->value or x->adjoint */
 static void drop_product(ks_exec_state *x, uint32_t k, ks_mat **of) {
     if (!of[k]) return;
     const ks_product *p = &x->plan->products[k];
@@ -181,13 +187,13 @@ static void forward_product(ks_exec_state *x, uint32_t k) { /* O[u,v] = sum_w L[
     drop_operand(x, &L);
 }
 
-/* sums[w] of the edge as seen from axis u, with weights: row[u], or NULL, and one matrix T more (u by w) */
+/* Sums the edge over u: sums[w], with the weights row[u] (or NULL) and an additional factor T (u by w) */
 static void sum_over_first(ks_exec_state *x, uint32_t edge, int u, int w, double alpha, const double *row,
                            const ks_mat *T, double *sums) {
     ks_mat_expression e = {.m = size_of(x, u), .n = size_of(x, w), .alpha = alpha, .row = row};
     if (T) add_factor(&e, T, 0, 1);
     add_edge(x, &e, edge, 0, -1);
-    if (e.factor[0].transposed) { /* sum over columns of the flipped one */
+    if (e.factor[0].transposed) { /* the sum over columns of the flipped edge */
         e = (ks_mat_expression){.m = size_of(x, w), .n = size_of(x, u), .alpha = alpha, .col = row};
         add_edge(x, &e, edge, 1, -1);
         run_expression(x, &e, KS_TILE_ROW_SUMS, NULL, sums);
@@ -196,7 +202,7 @@ static void sum_over_first(ks_exec_state *x, uint32_t edge, int u, int w, double
     }
 }
 
-static void forward_vector(ks_exec_state *x, uint32_t k) { /* o[u] = sum_w E[u,w] d[w] */
+static void forward_vector(ks_exec_state *x, uint32_t k) { /* Computes the vector o[u] = sum_w E[u,w] d[w] */
     const ks_vector *v = &x->plan->vectors[k];
     size_t m = size_of(x, v->ku);
     x->vector[k] = ks_exec_hold_vector(x, m);
@@ -205,7 +211,7 @@ static void forward_vector(ks_exec_state *x, uint32_t k) { /* o[u] = sum_w E[u,w
         return;
     }
     const double *d = weights(x, v->d, v->kw, -1, x->scratch[0]);
-    if (v->E == 0) { /* another part of the graph: a constant */
+    if (v->E == 0) { /* a separate part of the graph, which is a constant factor */
         double sum = 0;
         for (size_t i = 0; i < size_of(x, v->kw) && !idle(x); i++) sum += d[i];
         for (size_t i = 0; i < m && !idle(x); i++) x->vector[k][i] = sum;
@@ -213,7 +219,7 @@ static void forward_vector(ks_exec_state *x, uint32_t k) { /* o[u] = sum_w E[u,w
     }
     ks_mat_expression e = {.m = m, .n = size_of(x, v->kw), .alpha = 1, .col = d};
     add_edge(x, &e, v->E, 0, -1);
-    if (e.factor[0].transposed) { /* sum over rows of the flipped one */
+    if (e.factor[0].transposed) { /* the sum over rows of the flipped edge */
         e = (ks_mat_expression){.m = size_of(x, v->kw), .n = m, .alpha = 1, .row = d};
         add_edge(x, &e, v->E, 1, -1);
         run_expression(x, &e, KS_TILE_COL_SUMS, NULL, x->vector[k]);
@@ -242,7 +248,8 @@ void ks_exec_hand_on(ks_exec_state *x, uint32_t edge, int u, int w, double alpha
         for (next = k; next < e->nref && e->ref[next] == e->ref[k]; next++) {
         }
         const uint32_t id = e->ref[k] / 2;
-        const int flip = e->ref[k] & 1; /* in the orientation of the product's own matrix */
+        /* 1 if the reference is transposed relative to the matrix of the product */
+        const int flip = e->ref[k] & 1;
         ks_mat_expression ex = {
             .m = size_of(x, flip ? w : u), .n = size_of(x, flip ? u : w), .alpha = alpha * (next - k)};
         ex.row = flip ? col : row;
@@ -256,8 +263,8 @@ void ks_exec_hand_on(ks_exec_state *x, uint32_t edge, int u, int w, double alpha
 }
 
 /*
- * q[w] is what multiplies the weights d of a vertex w that stands for `positions` positions: adds positions d
- * q to `through`, and hands the adjoint on to the vectors that d is made of.
+ * q[w] is the factor of the weights d of a vertex w that stands for `positions` positions. Adds positions d q
+ * to `through`, and passes the adjoint to the vectors whose product is d.
  */
 static void vertex_through(ks_exec_state *x, uint32_t number, int axis, int positions, const double *q) {
     const ks_weights *d = &x->plan->weights[number];
@@ -278,8 +285,8 @@ static void vertex_through(ks_exec_state *x, uint32_t number, int axis, int posi
 }
 
 /*
- * One of the two edges of a product: T[u,w] = sum_v O'[u,v] R[v,w] d-free, its adjoint but for d. If q is
- * wanted, q[w] = half or all of sum_u L[u,w] T[u,w].
+ * The backward step of one of the two edges of a product. T[u,w] = sum_v O'[u,v] R[v,w] is the adjoint of the
+ * edge without the factor d. If q is given, it receives sum_u L[u,w] T[u,w], or half of it.
  */
 static void backward_side(ks_exec_state *x, const ks_product *p, uint32_t k, int right, double *q) {
     const uint32_t mine = right ? p->R : p->L, other = right ? p->L : p->R;
@@ -288,7 +295,7 @@ static void backward_side(ks_exec_state *x, const ks_product *p, uint32_t k, int
     operand O = {.x = x->adjoint[k], .transposed = right};
     operand R = operand_of(x, other, v, p->kw, NULL);
     ks_mat *T = ks_exec_hold(x, m, n);
-    R.transposed = !R.transposed; /* the sum is over its first index here */
+    R.transposed = !R.transposed; /* here the sum runs over the first index of R */
     if (T) multiply(x, m, n, size_of(x, v), &O, &R, 0, T);
     drop_operand(x, &R);
     if (q && T) sum_over_first(x, mine, u, p->kw, ks_product_symmetric(p) ? 0.5 : 1, NULL, T, q);
@@ -303,9 +310,9 @@ static void backward_product(ks_exec_state *x, uint32_t k) {
     ks_run part;
     if (symmetric) ks_exec_room(x, &(ks_room){.symmetrise = size_of(x, p->ku)});
     if (symmetric &&
-        ks_exec_step(x, 3 * KS_ELEMENT_COST * product_size(x, k), &part)) /* both sides at once */
+        ks_exec_step(x, 3 * KS_ELEMENT_COST * product_size(x, k), &part)) /* one step computes both sides */
         x->status = x->at->symmetrise(&part, size_of(x, p->ku), x->adjoint[k], x->err);
-    /* q comes out of either side; a side made of leaves alone has nothing to hand on */
+    /* Either side gives q. A side that consists of given matrices only has no adjoint to pass on. */
     backward_side(x, p, k, !left && right, x->scratch[1]);
     vertex_through(x, p->d, p->kw, p->positions, x->scratch[1]);
     if (left && right && !symmetric) backward_side(x, p, k, 1, NULL);
@@ -336,7 +343,7 @@ void ks_exec_backward(ks_exec_state *x, double *const *through) {
     x->through = through;
     for (size_t i = x->plan->nops; i-- && !x->status;) {
         const ks_op op = x->plan->ops[i];
-        switch (op.kind) { /* what has no adjoint plays no part */
+        switch (op.kind) { /* An operation without an adjoint has no backward step. */
         case KS_OP_TERMINAL:
             if (x->seed[op.index] != 0) backward_terminal(x, op.index, x->seed[op.index]);
             break;
@@ -357,7 +364,10 @@ static void drop_vector(ks_exec_state *x, uint32_t k) {
     x->vector[k] = NULL;
 }
 
-/* The operation reads this edge: marks its matrices as last used by it so far, or drops those that are. */
+/*
+ * Operation `op` reads this edge. Notes that it is the last user of the matrices so far, or with `drop`,
+ * releases the matrices whose last user it is.
+ */
 static void use_edge(ks_exec_state *x, uint32_t edge, int op, int drop) {
     const ks_edge *e = &x->plan->edges[edge];
     for (int k = 0; k < e->nref; k++) {

@@ -5,7 +5,10 @@
 
 /* ---- what the search reads ---- */
 
-/* What product or vector k adds to the cost: nothing where it is used already. Notes that it was read. */
+/*
+ * Returns the additional cost of product or vector k: 0 if another graph uses it already. Notes that the
+ * search read this entry.
+ */
 static double cost_of(ks_planner *p, uint32_t k, int is_vector) {
     ks_note *x = &(is_vector ? &p->t.vectors : &p->t.products)->note[k];
     const int used = x->uses > 0;
@@ -21,12 +24,14 @@ static double cost_of(ks_planner *p, uint32_t k, int is_vector) {
 
 enum { V = KS_PLAN_VERTICES };
 typedef struct {
-    /* sets of vertices, a bit for each: those left, and those with one and with two neighbours */
+    /*
+     * sets of vertices, a bit for each: the remaining vertices, those with one neighbour, and those with two
+     */
     unsigned left, one, two;
     /* the neighbours of a vertex */
     uint16_t joined[V];
     uint32_t d[V];
-    /* e[u][v]: the edge as seen from u */
+    /* e[u][v] is the edge between u and v, as seen from u */
     uint32_t e[V][V];
 } state;
 
@@ -69,7 +74,7 @@ static uint32_t vector_of(ks_planner *p, const state *s, int w, int u) {
                                                 .d = s->d[w]});
 }
 
-/* Any order of different edges would do; this one is that of their bytes, which no numbering changes. */
+/* Orders edges by their bytes, which do not depend on the numbering. Any fixed order would do. */
 static int edge_order(const ks_edge *x, const ks_edge *y) {
     const int by_products = memcmp(x, y, offsetof(ks_edge, nleaf));
     return by_products ? by_products : memcmp(y->leaf, x->leaf, sizeof x->leaf);
@@ -102,7 +107,7 @@ static double remove_pendants(ks_planner *p, state *s, double cost) {
     for (unsigned set; (set = s->one & ~p->root);) {
         int w = first_of(set), u = first_of(s->joined[w]);
         uint32_t k = vector_of(p, s, w, u);
-        if (s->joined[u] == bit(w) && p->root != bit(u)) { /* either may be removed */
+        if (s->joined[u] == bit(w) && p->root != bit(u)) { /* either of the two vertices may be removed */
             const uint32_t other = vector_of(p, s, u, w);
             if (cost_of(p, other, 1) < cost_of(p, k, 1)) {
                 int t = u;
@@ -125,7 +130,7 @@ static void state_of(ks_planner *p, state *s) {
             join(p, s, l->u, l->v, 2u * l->matrix);
             continue;
         }
-        const uint8_t a = axis(p, l->u); /* loops: the diagonal as a vector at u */
+        const uint8_t a = axis(p, l->u); /* a loop at u becomes a vector at u, the diagonal of the matrix */
         const ks_vector x = {.ku = a, .kw = a, .diagonal = 1, .E = l->matrix};
         s->d[l->u] = ks_weights_times(&p->t, s->d[l->u], ks_vector_number(&p->t, &x));
     }
@@ -133,7 +138,7 @@ static void state_of(ks_planner *p, state *s) {
 
 /* ---- the search ---- */
 
-/* Is no edge left? Then each part of the graph has become one vertex. */
+/* Are all edges gone? Then each part of the graph is a single vertex. */
 static int done(const state *s) {
     for (unsigned set = s->left; set; set = without_first(set))
         if (s->joined[first_of(set)]) return 0;
@@ -141,8 +146,8 @@ static int done(const state *s) {
 }
 
 /*
- * Of a graph of several parts, the values of all but one become constant vectors at the vertex of that one.
- * Only at the end: earlier they would stand in the way of sharing.
+ * Joins the parts of a graph. The values of all parts but one become constant vectors at the last vertex of
+ * that one. This happens only at the end, because earlier constants would prevent sharing.
  */
 static double join_parts(ks_planner *p, state *s, double cost) {
     int u = first_of(p->root ? p->root : s->left);
@@ -155,7 +160,7 @@ static double join_parts(ks_planner *p, state *s, double cost) {
     return cost;
 }
 
-/* The terminal of a state of one vertex. */
+/* Returns the terminal of a state with one vertex. */
 static ks_terminal finish(const ks_planner *p, const state *s) {
     const int u = first_of(s->left);
     return (ks_terminal){.ku = axis(p, u), .positions = {p->net->vertex[u].positions}, .du = s->d[u]};
@@ -208,8 +213,8 @@ static int list_moves(ks_planner *p, const state *s, move *out) {
 }
 
 /*
- * Looks at the state *s, which it changes, and at those that follow; `cost` was spent on the way to it. The
- * first way is gone to its end. One that is stuck ends the search: no other order reduces such a graph.
+ * Searches from the state *s, which it changes; `cost` is the cost so far. The first path always reaches its
+ * end. If it gets stuck, the search ends, because no other order reduces such a graph.
  */
 static void search(ks_planner *p, state *s, double cost) {
     if (p->stuck || !ks_tables_ready(&p->t) || (p->budget-- <= 0 && p->best < INFINITY)) return;
@@ -235,7 +240,7 @@ static void search(ks_planner *p, state *s, double cost) {
         state t = *s;
         remove_vertex(&t, m->w);
         join(p, &t, m->u, m->v, m->entry);
-        p->t.products.note[m->product].uses++; /* it is used on this way */
+        p->t.products.note[m->product].uses++; /* the product is used on this path */
         search(p, &t, cost + m->cost);
         p->t.products.note[m->product].uses--;
     }
@@ -249,7 +254,7 @@ int ks_search(ks_planner *p, const ks_plan_graph *g, ks_terminal *terminal, ks_r
     p->stuck = 0;
     p->net = g->net;
     p->root = g->root < 0 ? 0 : bit(g->root);
-    /* ties broken one way, then, unless nothing was left out, the other */
+    /* Searches twice if the budget ran out: the second time, ties are broken the other way. */
     for (p->from_end = 0, p->budget = -1; p->from_end < 2 && p->budget < 0; p->from_end++) {
         state s;
         if (!ks_tables_ready(&p->t)) return 0;

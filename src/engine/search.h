@@ -1,10 +1,10 @@
 /*
- * The search for the operations of one graph.
+ * The search for the operations of one graph, by series-parallel reduction.
  *
- * Series-parallel reduction: a graph's vertices are removed one by one. One of degree 1 becomes a vector at
- * its neighbour, one of degree 2 a matrix product between its neighbours, and parallel edges merge into
- * elementwise products, until one vertex is left. Which vertex of degree 2 goes first is free; a bounded
- * search looks for the order that adds the least work to what the other graphs need anyway.
+ * Vertices are removed one by one until one vertex remains. A vertex of degree 1 becomes a vector at its
+ * neighbour. A vertex of degree 2 becomes a matrix product between its neighbours. Parallel edges merge into
+ * elementwise products. Vertices of degree 2 can be removed in any order. A bounded search looks for the
+ * order that adds the least work to the operations of the other graphs.
  */
 #pragma once
 
@@ -21,27 +21,27 @@ typedef struct {
     size_t nread, read_room;
     uint32_t searches;
 
-    /* the graph at hand, and the vertex that must be left, as a set */
+    /* the graph, and the vertex that must remain, as a set */
     const ks_net *net;
     unsigned root;
-    /* states that the search may still look at */
+    /* the number of states that the search may still visit */
     int budget;
-    /* whether it takes the last of equally good vertices first */
+    /* 1: of equally good vertices the search takes the last one first */
     int from_end;
-    /* the cost of the cheapest way found, and where it ends; the vertices at which the search is stuck */
+    /* the lowest cost found, and the terminal of that path; the vertices at which the search is stuck */
     double best;
     ks_terminal terminal;
     unsigned stuck;
 } ks_planner;
 
-/* What a search read, on which alone its outcome depends. */
+/* The entries that a search read. Its outcome depends on nothing else. */
 typedef struct {
     size_t first, count;
-    /* there was no room for all of it */
+    /* 1 if the list was too short for all entries */
     int partly;
 } ks_reading;
 
-/* Would the search that read this find the same again? Then it need not be made. */
+/* Would a new search find the same result, because the entries have not changed? */
 int ks_search_stands(const ks_planner *p, const ks_reading *r);
 
 /*

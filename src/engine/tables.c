@@ -49,7 +49,7 @@ static int ready(ks_tables *t, ks_numbers *n) {
     return 1;
 }
 
-/* The record with this key; *fresh: it has just got its number, and its bytes are still to be written. */
+/* Returns the record with this key. *fresh is 1 for a new record, whose bytes the caller must write. */
 static uint32_t number(ks_numbers *n, uint64_t first, uint64_t second, int *fresh) {
     const uint64_t key[2] = {first, second};
     size_t at = slot_of(n, key);
@@ -110,7 +110,7 @@ static uint32_t flip_entry(const ks_plan *pl, uint32_t x) {
     return symmetric ? x : x ^ 1;
 }
 
-/* The edge `rest` times an entry that comes after those in it. */
+/* Returns the edge `rest` times an entry that follows its last entry. */
 static uint32_t append(ks_tables *t, uint32_t rest, uint32_t entry) {
     int fresh;
     const uint32_t e = number(&t->edges, rest, entry, &fresh);

@@ -1,6 +1,6 @@
 /*
- * The tables of a plan under construction. Each edge, weight, product or vector gets a number when it first
- * occurs. Equal ones get the same number, so that all graphs share them.
+ * The tables of an unfinished plan. Each edge, weight, product or vector gets a number when it first occurs.
+ * Equal ones get the same number, so that all graphs share them.
  */
 #pragma once
 
@@ -12,7 +12,10 @@ typedef struct {
     /* the cost in multiply-adds, and how many graphs need the record */
     double cost;
     int uses;
-    /* of an edge: the number of the same edge seen from its other end; else: the last search that read it */
+    /*
+     * for an edge, the number of the same edge seen from its other end; else the last search that read the
+     * record
+     */
     uint32_t other;
     uint8_t seen;
 } ks_note;
@@ -23,7 +26,7 @@ typedef struct {
     unsigned char *record;
     ks_note *note;
     size_t count, room;
-    uint32_t *slot; /* number + 1, or 0 */
+    uint32_t *slot; /* the number of a record plus 1, or 0 if the slot is empty */
     size_t slots;
 } ks_numbers;
 
@@ -45,7 +48,7 @@ int ks_tables_begin(ks_tables *t, ks_plan *pl);
  */
 int ks_tables_ready(ks_tables *t);
 
-/* Hands the records to the plan if `keep`, or frees them; frees everything else. */
+/* Moves the records to the plan if `keep`, otherwise frees them. Frees all other memory. */
 void ks_tables_end(ks_tables *t, int keep);
 
 /*
@@ -54,7 +57,7 @@ void ks_tables_end(ks_tables *t, int keep);
  */
 enum { KS_ENTRY_PRODUCT = 256 };
 uint32_t ks_edge_times(ks_tables *t, uint32_t e, uint32_t entry);
-/* The edge as seen from its other end */
+/* Returns the edge as seen from its other end */
 static inline uint32_t ks_edge_flip(const ks_tables *t, uint32_t e) { return t->edges.note[e].other; }
 /* How many matrices an edge reads */
 int ks_edge_streams(const ks_edge *e);
