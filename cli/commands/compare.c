@@ -242,16 +242,10 @@ static int check(const compare_args *a, const cli_recordings *of) {
         if (of->at[k].data->memory != x->data->memory)
             return cli_error(EXIT_USAGE, "%s and %s: matrices are on a GPU or on the host, all of them",
                              x->name, of->at[k].name);
-    for (size_t k = 0; k < of->count; k++) { /* each matrix would omit its own rows, so rows would not pair */
-        const kspec_dataset *d = of->at[k].data;
-        size_t rows = a->paired == KSPEC_PAIRED_ROWS ? d->omitted_rows : 0,
-               cols = a->paired == KSPEC_PAIRED_COLS ? d->omitted_cols : 0;
-        if (rows || cols)
-            return cli_error(EXIT_INPUT,
-                             "%s: %zu %s%s with missing values would be left out of it alone, and the others "
-                             "no longer pair; leave the same out of all (--select-%s)",
-                             of->at[k].name, rows + cols, rows ? "row" : "column", cli_s(rows + cols),
-                             rows ? "rows" : "cols");
+    for (size_t k = 0; k < of->count; k++) {
+        const int status =
+            cli_check_paired(&of->at[k], a->paired == KSPEC_PAIRED_ROWS, a->paired == KSPEC_PAIRED_COLS);
+        if (status) return status;
     }
     for (size_t k = 1; k < of->count; k++) {
         const cli_recording *y = &of->at[k];

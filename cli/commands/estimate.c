@@ -205,6 +205,23 @@ static int read_all(const estimate_args *a, const cli_common *c, cli_recordings 
     return status;
 }
 
+/* Refuses matrices that share an axis and would each omit rows or columns of their own from it. */
+static int check_paired(const cli_recordings *of, const kspec_unbiased_result *r) {
+    for (size_t x = 0; x < r->axis_count; x++)
+        for (size_t k = 0; k < of->count && strchr(r->axes[x]->sides, ' '); k++) {
+            int shared[2] = {0};
+            for (const char *at = r->axes[x]->sides; at; at = strchr(at, ' ')) {
+                at += *at == ' ';
+                const size_t length = strlen(of->at[k].name);
+                if (strncmp(at, of->at[k].name, length) == 0 && at[length] == ':')
+                    shared[at[length + 1] == 'c'] = 1;
+            }
+            const int status = cli_check_paired(&of->at[k], shared[0], shared[1]);
+            if (status) return status;
+        }
+    return EXIT_DONE;
+}
+
 static int estimate(const estimate_args *a, const char *expression, cli_recordings *of,
                     const cli_groups *groups) {
     const cli_common *c = &a->common;
@@ -241,7 +258,7 @@ static int estimate(const estimate_args *a, const char *expression, cli_recordin
     kspec_error err;
     if (!status) {
         kspec_status st = kspec_unbiased(expression, operands, of->count, &opts, &r, &err);
-        if (st) status = cli_fail(st, &err);
+        status = st ? cli_fail(st, &err) : check_paired(of, r);
     }
     if (!status) {
         const output u = {a, expression, r};

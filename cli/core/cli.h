@@ -412,6 +412,8 @@ typedef struct {
 int cli_recordings_make(const cli_common *c, const cli_labels *labels, int each, cli_recordings *r);
 /* Reads the recordings. Notes a single one as the input itself, several as its list "matrices". */
 int cli_recordings_read(const cli_common *c, cli_recordings *r, int centered);
+/* Refuses a recording that omitted rows, or columns, for missing values: others that share them do not. */
+int cli_check_paired(const cli_recording *r, int rows, int cols);
 void cli_recordings_free(cli_recordings *r);
 /* The command's arguments with this recording as the only input, for cli_print_shape() and others */
 cli_common cli_of_recording(const cli_common *c, const cli_recording *r);

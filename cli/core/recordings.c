@@ -153,6 +153,17 @@ int cli_recordings_read(const cli_common *c, cli_recordings *r, int centered) {
     return status;
 }
 
+int cli_check_paired(const cli_recording *r, int rows, int cols) {
+    const size_t of_rows = rows ? r->data->omitted_rows : 0, of_cols = cols ? r->data->omitted_cols : 0;
+    if (!of_rows && !of_cols) return EXIT_DONE;
+    return cli_error(
+        EXIT_INPUT,
+        "%s: %zu %s%s with missing values would be left out of it alone, and the others no longer "
+        "pair; leave the same out of all (--select-%s)",
+        r->name, of_rows + of_cols, of_rows ? "row" : "column", cli_s(of_rows + of_cols),
+        of_rows ? "rows" : "cols");
+}
+
 void cli_recordings_free(cli_recordings *r) {
     for (size_t k = 0; k < r->count; k++) {
         kspec_free(r->at[k].data);

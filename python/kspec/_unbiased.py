@@ -24,6 +24,7 @@ _RULES: dict[str, Rule] = {
     "same_cols": Rule("--same-cols", "words", False, None),
     "groups": Rule("--groups", "input", False, None),
     "groups_column": Rule("--groups-column", "word", False, None),
+    "nan": Rule("--nan", "word", False, None),
     "splits": Rule("--splits", "int", False, None),
     "no_stderr": Rule("--no-stderr", "flag", False, None),
     "leave_one_out": Rule("--leave-one-out", "flag", False, None),
@@ -36,10 +37,20 @@ _RULES: dict[str, Rule] = {
 
 def _named(subscripts: str, operands: Sequence[Any]) -> tuple[str, dict[str, Any]]:
     """ "ia,ib - ia,ja" and arrays as "A[i,a] B[i,b] - A[i,a] A[j,a]", and the array of each name"""
+    if "[" in subscripts:
+        raise ValueError(f"{subscripts!r} names its matrices; give one dict of arrays by name")
+    subscripts, arrow, output = subscripts.partition("->")
+    if output.strip():
+        raise ValueError(f"the result is a number, so nothing follows '->': leave {output.strip()!r} out")
+    if re.search(r"\d[eE][-+]?\d", subscripts):
+        raise ValueError(f"{subscripts!r}: write a number without a power of ten, such as 0.001")
     terms = [part.strip() for part in re.split(r"([+-])", subscripts)]
     count = sum(part.count(",") + 1 for part in terms if part not in ("", "+", "-"))
     if count != len(operands):
-        raise ValueError(f"{subscripts!r} has {count} entries, and there are {len(operands)} arrays")
+        raise ValueError(
+            f"{subscripts!r} has {count} {'entry' if count == 1 else 'entries'}, and there "
+            f"{'is 1 array' if len(operands) == 1 else f'are {len(operands)} arrays'}"
+        )
     names: dict[int, str] = {}
     letters = itertools.chain(string.ascii_uppercase, (f"M{k}_" for k in itertools.count()))
     matrices: dict[str, Any] = {}
@@ -74,6 +85,7 @@ def unbiased(
     same_cols: str | Sequence[str] | None = None,
     groups: Any = None,
     groups_column: str | None = None,
+    nan: str | None = None,
     splits: int | None = None,
     stderr: bool = True,
     explain: bool = False,
@@ -100,6 +112,7 @@ def unbiased(
     same_cols : names of matrices whose columns are the same features
     groups : a label of each row: rows with one label depend on each other and never meet in a term.
         `groups_column` names a column of a table instead
+    nan : missing entries: "error", "omit-rows" or "omit-cols"
     splits : random halves of more than two trials to average over
     stderr : False for the value alone
     explain : True for the plan, in `plan`
@@ -121,6 +134,7 @@ def unbiased(
         "same_cols": same_cols,
         "groups": groups,
         "groups_column": groups_column,
+        "nan": nan,
         "splits": splits,
         "no_stderr": not stderr,
         "leave_one_out": True,
@@ -184,6 +198,8 @@ def jackknife(function: Callable[..., float], *estimates: Estimate) -> Estimate:
     them together. Its size, population and groups must then be the same in all. Different arrays are taken
     as independent, unless an estimate of both links them.
     """
+    if not estimates:
+        raise TypeError("jackknife takes a function and one estimate or more")
     values = [u.value for u in estimates]
     lists, shares = [], []
     known = True

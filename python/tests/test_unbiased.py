@@ -109,7 +109,7 @@ def test_jackknife_links_axes(pair):
 
 def test_bad_input(pair):
     x, y = pair
-    with pytest.raises(ValueError, match="2 entries, and there are 1"):
+    with pytest.raises(ValueError, match="2 entries, and there is 1 array"):
         kspec.unbiased("ia,ib", x)
     with pytest.raises(ValueError, match="not two letters"):
         kspec.unbiased("iab", x)
@@ -117,5 +117,21 @@ def test_bad_input(pair):
         kspec.unbiased("ia,ib", x, y[1:])
     with pytest.raises(kspec.ArgumentError, match=r">>> A\[j,b\] A\[j,b\]: this product equals 'A\[i,a\]"):
         kspec.unbiased("ia,ia - jb,jb", x, x, x, x)
+    with pytest.raises(TypeError, match="one estimate or more"):
+        kspec.jackknife(lambda: 1)
+    with pytest.raises(ValueError, match="names its matrices; give one dict"):
+        kspec.unbiased("X[i,a]", x)
+    with pytest.raises(ValueError, match="nothing follows '->': leave 'ij' out"):
+        kspec.unbiased("ia,ja->ij", x, x)
+    assert kspec.unbiased("ia,ja->", x, x).value == kspec.unbiased("ia,ja", x, x).value
+    with pytest.raises(ValueError, match="without a power of ten"):
+        kspec.unbiased("1e-3 ia,ja", x, x)
+    hole, other = x.copy(), y.copy()
+    hole[2, 3] = other[5, 1] = np.nan
+    assert kspec.unbiased("ia", hole, nan="omit-rows").axes[0]["size"] == 19
+    with pytest.raises(kspec.DataError, match="1 missing value, .*nan='omit-rows'"):
+        kspec.unbiased("ia", hole)
+    with pytest.raises(kspec.DataError, match="would be left out of it alone"):
+        kspec.unbiased("ia,ib", hole, other, nan="omit-rows")
     u = kspec.unbiased("ia", x, stderr=False)
     assert np.isnan(kspec.jackknife(lambda v: v, u).stderr)
