@@ -37,6 +37,7 @@ typedef struct {
     kspec_matrix x, y;
     kspec_dataset *x_file, *y_file;
     double *x_rows, *y_rows;
+    double *complete; /* rows and targets without missing values, after --nan omit-rows */
 } ridge_set;
 
 /*

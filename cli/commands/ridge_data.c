@@ -2,6 +2,7 @@
 #include "commands/ridge.h"
 #include "commands/target.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,35 @@ void ridge_set_free(ridge_set *s) {
     kspec_free(s->y_file);
     free(s->x_rows);
     free(s->y_rows);
+    free(s->complete);
+}
+
+static double at(const kspec_matrix *m, size_t i, size_t j) {
+    return m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
+}
+
+/* Copies row i of m; returns 0 if an entry is missing */
+static int copy_complete(const kspec_matrix *m, size_t i, double *to) {
+    for (size_t j = 0; j < m->cols; j++)
+        if (isnan(to[j] = at(m, i, j))) return 0;
+    return 1;
+}
+
+/* --nan omit-rows: keeps the rows that have every entry and every target */
+static int omit_rows(const ridge_args *a, const char *name, ridge_set *s) {
+    const size_t rows = s->x.rows, p = s->x.cols, m = s->y.cols;
+    size_t n = 0;
+    double *x = malloc(rows * (p + m) * sizeof *x), *y = x + rows * p;
+    if (!x) return cli_no_memory();
+    for (size_t i = 0; i < rows; i++)
+        n += copy_complete(&s->x, i, x + n * p) && copy_complete(&s->y, i, y + n * m);
+    s->complete = x;
+    if (n == 0) return cli_error(EXIT_INPUT, "%s: each of the %zu rows has a missing value", name, rows);
+    if (n < rows)
+        cli_warn(&a->common, "%s: left out %zu of %zu rows for missing values", name, rows - n, rows);
+    s->x = (kspec_matrix){x, n, p, (ptrdiff_t)p, 1};
+    s->y = (kspec_matrix){y, n, m, (ptrdiff_t)m, 1};
+    return EXIT_DONE;
 }
 
 /*
@@ -18,6 +48,7 @@ void ridge_set_free(ridge_set *s) {
  */
 static int read_pair(const ridge_args *a, const char *role, const char *x, const char *y, ridge_set *s) {
     const char *rows = role ? NULL : a->common.select_rows;
+    const kspec_nan nan = a->common.nan == KSPEC_NAN_OMIT_ROWS ? KSPEC_NAN_KEEP : KSPEC_NAN_ERROR;
     char *rest = y ? NULL : cli_all_but(a->common.select_cols, a->target);
     if (!y && !rest) return cli_no_memory();
     const kspec_read_opts of_x = {.size = sizeof of_x,
@@ -26,13 +57,15 @@ static int read_pair(const ridge_args *a, const char *role, const char *x, const
                                   .select_cols = y ? a->common.select_cols : rest,
                                   .fill = a->common.fill.at,
                                   .fill_count = a->common.fill.count,
+                                  .nan = nan,
                                   .in_place = 1},
                           of_y = {.size = sizeof of_y,
                                   .axes = y ? NULL : a->common.axes,
                                   .select_rows = rows,
                                   .select_cols = y ? a->target_cols : a->target,
                                   .fill = a->common.fill.at,
-                                  .fill_count = a->common.fill.count};
+                                  .fill_count = a->common.fill.count,
+                                  .nan = nan};
     /* in a table the target comes first: its name is the likelier mistake if the header lacks one */
     int status = EXIT_DONE;
     for (int k = 0; k < 2 && !status; k++)
@@ -47,11 +80,7 @@ static int read_pair(const ridge_args *a, const char *role, const char *x, const
                          cli_s(s->x_file->rows), y ? y : a->target, s->y_file->rows);
     s->x = kspec_dataset_trial(s->x_file, 0);
     s->y = kspec_dataset_trial(s->y_file, 0);
-    return EXIT_DONE;
-}
-
-static double at(const kspec_matrix *m, size_t i, size_t j) {
-    return m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
+    return nan == KSPEC_NAN_KEEP ? omit_rows(a, x, s) : EXIT_DONE;
 }
 
 static int by_value(const void *a, const void *b) {
@@ -147,8 +176,8 @@ static int pick(const ridge_args *a, const ridge_set *from, const char *name, si
 }
 
 static int check_args(const ridge_args *a) {
-    if (a->common.nan != KSPEC_NAN_ERROR)
-        return cli_error(EXIT_USAGE, "--nan: ridge needs complete rows and targets; it takes error only");
+    if (a->common.nan != KSPEC_NAN_ERROR && a->common.nan != KSPEC_NAN_OMIT_ROWS)
+        return cli_error(EXIT_USAGE, "--nan: ridge needs complete rows; it takes error or omit-rows");
     if (!a->target) return cli_error(EXIT_USAGE, "ridge: --target is missing");
     if (a->in_table && a->test_target)
         return cli_error(EXIT_USAGE, "--test-target: the target is column %s of INPUT, and of --test",

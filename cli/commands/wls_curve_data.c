@@ -2,6 +2,7 @@
 #include "commands/target.h"
 #include "commands/wls.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,17 @@ void wls_points_free(wls_points *p) {
 static int read_column(const wls_args *a, const char *role, const char *word, kspec_dataset **d) {
     const int file = cli_names_file(word);
     const char *path = file ? word : a->fit;
-    const kspec_read_opts how = {.size = sizeof how, .select_cols = file ? NULL : word};
+    const kspec_read_opts how = {
+        .size = sizeof how, .select_cols = file ? NULL : word, .nan = KSPEC_NAN_KEEP};
     int status = cli_read_one(&a->common, role, path, &how, d);
     if (!status && (*d)->cols != 1)
         status = cli_error(EXIT_INPUT, "%s: %zu columns, but --%s has 1", word, (*d)->cols, role);
+    for (size_t i = 0; !status && i < (*d)->rows; i++)
+        if (isnan((*d)->data[i]))
+            status = cli_error(
+                EXIT_INPUT,
+                "%s: row %zu (from 0) of --%s %s is missing; only y may have gaps, leave the row out", path,
+                i, role, word);
     return status;
 }
 

@@ -138,6 +138,11 @@ expect_error 3 'flat.csv: all 9 values of y are 1' kspec wls fit flat.csv
 expect_error 3 'same.csv: all 9 values of x are 1, at least 2 different' kspec wls fit same.csv --x 0
 expect_error 2 "'tme' is not in the header of xy.csv; did you mean 'time'" kspec wls fit xy.csv --x tme
 expect_error 3 'gap.csv: 1 missing value.*--nan omit-rows' kspec wls fit gap.csv --x time
+printf 'time,signal\n0,1\nnan,2\n3,4\n' >unplaced.csv
+for nan in error omit-rows; do
+    expect_error 3 'unplaced.csv: row 1 .from 0. of --x time is missing; only y may have gaps' \
+        kspec wls fit unplaced.csv --x time --nan $nan
+done
 expect_error 3 'many.csv: 3 columns beside x; name the measured one .--target COLUMN.' \
     kspec wls fit many.csv --x time
 expect_error 3 'y.csv has 64 rows, but --sample-weight short.npy has 9' \

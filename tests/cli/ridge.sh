@@ -237,13 +237,23 @@ expect_error 2 'one INPUT is taken' kspec ridge x.npy t.npy --target y.npy $one
 expect_error 2 "tolerance: '0' is not above 0" kspec ridge $data $one --tolerance 0
 expect_error 2 'tolerance: 1 is not below 1' kspec ridge $data $one --tolerance 1
 expect_error 2 'empirical 0 makes none' kspec ridge all.csv --target y --check --empirical 0
-expect_error 2 'complete rows' kspec ridge $data $one --nan omit-rows
+expect_error 2 'complete rows' kspec ridge $data $one --nan omit-cols
 expect_error 3 'x.npy has 40 rows, but its target short.npy has 39' kspec ridge x.npy --target short.npy $one
 expect_error 3 'narrow.npy has 5 columns, but x.npy has 12' \
     kspec ridge x.npy --target y.npy --test narrow.npy --test-target s.npy $one
 expect_error 3 's2.npy has 2 columns, but y.npy has 1' \
     kspec ridge x.npy --target y.npy --test t.npy --test-target s2.npy $one
 expect_error 3 'row 1, column 2' kspec ridge nan.npy --target y.npy $one
+expect_status 0 kspec ridge nan.npy --target y.npy $one --nan omit-rows --json
+expect_stderr 'nan.npy: left out 1 of 40 rows for missing values'
+cp "$out" omitted
+py 'keep = np.arange(40) != 1
+np.save("k.npy", np.load("x.npy")[keep]); np.save("ky.npy", np.load("y.npy")[keep])'
+expect_status 0 kspec ridge k.npy --target ky.npy $one --json
+expect_json 'j["points"] == json.load(open("omitted"))["points"]'
+py 'np.save("no.npy", np.full((40, 12), np.nan))'
+expect_error 3 'each of the 40 rows has a missing value' \
+    kspec ridge no.npy --target y.npy $one --nan omit-rows
 expect_error 3 'infinite' kspec ridge inf.npy --target y.npy $one
 expect_error 3 'holds 2 trials; one matrix is expected' kspec ridge three.npy --target y.npy $one
 expect_error 3 'missing.npy' kspec ridge x.npy --target missing.npy $one
