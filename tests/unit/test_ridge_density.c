@@ -81,11 +81,11 @@ TEST(pairs_against_draws) {
     const kspec_ridge_opts o = {.size = sizeof o, .sigma = 0.3}, wide = {.size = sizeof o, .sigma = 0.6},
                            matern = {
                                .size = sizeof o, .sigma = 0.3, .kernel = KSPEC_KERNEL_MATERN, .nu = 1.5};
-    for (size_t N = 50; N <= 400; N *= 2) against_draw(&q, &o, N, 100, fmax(0, 1 - (double)N / 100));
-    against_draw(&q, &wide, 60, 100, 0.4);
-    against_draw(&large, &o, 120, 60, 0.4);
+    for (size_t N = 50; N <= 200; N *= 2) against_draw(&q, &o, N, 64, fmax(0, 1 - (double)N / 100));
+    against_draw(&q, &wide, 60, 64, 0.4);
+    against_draw(&large, &o, 120, 32, 0.4);
     problem small = make_problem(7, 120, 10, 40);
-    against_draw(&small, &matern, 40, 60, 1 - 80.0 / 120);
+    against_draw(&small, &matern, 40, 48, 1 - 80.0 / 120);
     free_problem(&q), free_problem(&large), free_problem(&small);
 }
 
