@@ -104,6 +104,7 @@ static const cli_option options[] = {
     WLS_LEARN_OPTION,
     WLS_GRID_OPTIONS,
     WLS_DRAW_OPTIONS,
+    WLS_SPECTRUM_OPTION,
     WLS_BEST_OPTIONS,
     WLS_ZETA_OPTION,
     {"fit",      0, OPT_STRING, WLS_ARG(fit),      "Y",

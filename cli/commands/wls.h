@@ -51,10 +51,11 @@ typedef struct {
 #define WLS_DRAW_OPTIONS \
     {"complex-noise", 0, OPT_FLAG, WLS_ARG(complex_noise), NULL, \
      "circular complex noise instead of real"}, \
-    {"noise-spectrum", 0, OPT_STRING, WLS_ARG(noise_spectrum), "FILE", \
-     "in place of --noise: the N eigenvalues of the covariance of stationary noise on the grid"}, \
     {"empirical",     0, OPT_SIZE, WLS_ARG(draws),         "K", \
      "also measure the errors on K random draws", .min = 2}
+#define WLS_SPECTRUM_OPTION \
+    {"noise-spectrum", 0, OPT_STRING, WLS_ARG(noise_spectrum), "FILE", \
+     "in place of --noise: the N eigenvalues of the covariance of stationary noise on the grid"}
 #define WLS_BEST_OPTIONS \
     {"best-p",       0, OPT_FLAG, WLS_ARG(best_p),       NULL, \
      "the p of --learn (default: of all) of least error"}, \

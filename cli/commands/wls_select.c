@@ -3,7 +3,8 @@
 
 /* clang-format off */
 static const cli_option options[] = {
-    WLS_BEST_OPTIONS, WLS_LEARN_OPTION, WLS_GRID_OPTIONS, WLS_DRAW_OPTIONS, {0},
+    WLS_BEST_OPTIONS, WLS_LEARN_OPTION, WLS_GRID_OPTIONS, WLS_DRAW_OPTIONS,
+    WLS_SPECTRUM_OPTION, {0},
 };
 /* clang-format on */
 

@@ -2,7 +2,8 @@
 #include "commands/wls.h"
 
 /* clang-format off */
-static const cli_option options[] = {WLS_LEARN_OPTION, WLS_GRID_OPTIONS, WLS_DRAW_OPTIONS, {0}};
+static const cli_option options[] = {WLS_LEARN_OPTION, WLS_GRID_OPTIONS, WLS_DRAW_OPTIONS,
+                                     WLS_SPECTRUM_OPTION, {0}};
 /* clang-format on */
 
 static int run(void *args) {

@@ -130,6 +130,8 @@ expect_error 3 'the spectrum of real noise is symmetric' kspec wls theory $grid 
 expect_status 0 kspec wls theory $grid --noise-spectrum skewed.npy --complex-noise
 expect_error 3 'has 16 numbers, but the grid has 8' \
     kspec wls theory --grid 8 --learn 3 --noise-spectrum red.npy
+expect_error 2 "unknown option '--noise-spectrum'" kspec wls fit red.npy --noise-spectrum red.npy
+expect_error 2 'wls fit takes no --noise-spectrum' kspec wls --fit red.npy --noise-spectrum red.npy
 
 # NTK features: wide networks fit any data, and predict at the data what they were given
 py "x = np.random.default_rng(3).normal(size=(12, 4)); np.save('ntk_x.npy', x)
