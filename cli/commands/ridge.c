@@ -156,6 +156,8 @@ static int check_lists(const ridge_args *a) {
         return cli_error(EXIT_USAGE, "--density needs --features and --lambda");
     if (a->bilinear && a->optimize != RIDGE_GRID)
         return cli_error(EXIT_USAGE, "--bilinear needs --features and --lambda");
+    if (cli_given(&a->common, "slope") && a->activation != KSPEC_RIDGE_ACTIVATION_LEAKY)
+        return cli_error(EXIT_USAGE, "--slope is for --activation leaky");
     if (a->nu > 0 && !a->kernel) return cli_error(EXIT_USAGE, "--nu is for --kernel matern");
     if (a->kernel && a->optimize == RIDGE_RECOMMEND)
         return cli_error(EXIT_USAGE,
