@@ -317,10 +317,8 @@ static kspec_status choices(result *r, kspec_error *err) {
     return st;
 }
 
-/* For one kernel a point costs next to nothing, for several kernels about three complex inverses. */
-static size_t density_points(const ridge_args *a) {
-    return a->activation == KSPEC_RIDGE_ACTIVATION_FOURIER || a->kernel ? 96 : 300;
-}
+/* Points of a density, for several kernels or for one, where a point costs next to nothing */
+enum { SEVERAL_POINTS = 96, ONE_POINTS = 300 };
 
 static kspec_status compute(result *r, kspec_error *err) {
     const ridge_args *a = r->a;
@@ -329,9 +327,10 @@ static kspec_status compute(result *r, kspec_error *err) {
                       : a->optimize == RIDGE_RECOMMEND ? choices(r, err)
                                                        : grid(r, err);
     if (a->bilinear && !st) st = ridge_forms_make(&r->forms, a, r->plan, make_opts(a).check_draws, err);
+    const int several = a->activation == KSPEC_RIDGE_ACTIVATION_FOURIER || a->kernel;
     for (size_t k = 0; k < a->features.count && a->density && !st; k++)
-        st =
-            kspec_ridge_density(r->plan, (size_t)a->features.at[k], density_points(a), &r->densities[k], err);
+        st = kspec_ridge_density(r->plan, (size_t)a->features.at[k], several ? SEVERAL_POINTS : ONE_POINTS,
+                                 &r->densities[k], err);
     return st;
 }
 
@@ -491,8 +490,7 @@ static void print_table(FILE *f, const void *of) {
         while (zero < d->n && !(d->eigenvalues[zero] > 1e-10 * d->eigenvalues[d->n - 1])) zero++;
         fprintf(f,
                 "%sN = %zu: a share of %.3g of the Gram matrix's eigenvalues is 0 (of a draw %.3g), the "
-                "largest of "
-                "a draw is %.4g\n",
+                "largest of a draw is %.4g\n",
                 k ? "" : "\n", (size_t)a->features.at[k], d->atom, (double)zero / (double)d->n,
                 d->eigenvalues[d->n - 1]);
     }
