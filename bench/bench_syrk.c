@@ -59,7 +59,7 @@ static void update(data *d) {
     for (size_t i = 0; i < d->P; i += BATCH) {
         const size_t n = d->P - i < BATCH ? d->P - i : BATCH;
         const kspec_matrix part = {d->x + i * d->Q, n, d->Q, (ptrdiff_t)d->Q, 1};
-        check(kspec_accumulator_update(d->rows, &part, NULL, &e), &e);
+        check(kspec_accumulator_update(d->rows, &part, NULL, NULL, &e), &e);
     }
 }
 

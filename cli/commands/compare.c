@@ -3,6 +3,7 @@
 #include "commands/estimation.h"
 #include "commands/groups.h"
 #include "commands/rows.h"
+#include "commands/sides.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,6 +80,9 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
                                     CLI_ERRORS("alignment_", r, alignment_),
                                     {"alignment_rounding", r->alignment_rounding},
                                     {"alignment_biased", r->alignment_biased},
+                                    {"row_variance", r->row_variance},
+                                    {"col_variance", r->col_variance},
+                                    {"other_col_variance", r->other_col_variance},
                                     {"alignment_p", r->alignment_p},
                                     {"shared_dimension", r->shared_dimension},
                                     CLI_ERRORS("shared_dimension_", r, shared_dimension_),
@@ -142,14 +146,13 @@ static void print_alignment(FILE *f, const kspec_compare_result *r) {
         fputs("no alignment: it is of matrices with the same rows\n", f);
         return;
     }
-    fputs("alignment ", f);
+    fputs(isfinite(r->alignment) ? "alignment " : "alignment undefined", f);
     if (isfinite(r->alignment))
         cli_print_interval(f, r->alignment, r->alignment_ci_low, r->alignment_ci_high);
-    else
-        fputs("undefined", f);
     if (isfinite(r->alignment_biased))
         fprintf(f, "; of the matrices themselves, biased by their size: %.4g", r->alignment_biased);
     fputc('\n', f);
+    cli_sides_print(f, &(cli_parts){r->row_variance, r->col_variance, r->other_col_variance});
     if (isfinite(r->alignment_p)) {
         fputs("p ", f);
         cli_print_p(f, 0, r->alignment_p);

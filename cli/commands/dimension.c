@@ -3,6 +3,7 @@
 #include "commands/estimation.h"
 #include "commands/groups.h"
 #include "commands/rows.h"
+#include "commands/sides.h"
 #include "commands/target.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@ typedef struct {
     cli_common common;
     int center, curve, splits, device, sampled, standardize;
     size_t population_rows, population_cols;
-    const char *target;
+    const char *target, *plan;
+    double planned[2];
     cli_labels labels;
     cli_group_files groups;
     cli_chunks chunks;
@@ -28,6 +30,8 @@ static const cli_option options[] = {
     CLI_CENTER_OPTIONS(ARG, "rows"),
     CLI_SAMPLED_OPTIONS(ARG),
     {"curve",     0, OPT_FLAG,  ARG(curve),     NULL, "also from fewer rows and columns, taken at random"},
+    {"plan",      0, OPT_STRING, ARG(plan),     "PxQ",
+     "also the interval to expect from P rows and Q columns, such as 2000x500"},
     {"label",     0, OPT_LABEL, ARG(labels),    "NAME",
      "the INPUTs that follow are a matrix of their own, called NAME; may be given again"},
     {"splits",    0, OPT_INT,   ARG(splits),    "R",
@@ -68,6 +72,14 @@ static void signal_json(json_t *o, const kspec_dimension_result *r) {
     json_object_set_new(o, "signal_columns", list);
 }
 
+static void plan_json(json_t *o, const dimension_args *a, const kspec_dimension_result *r) {
+    const cli_plan p = cli_plan_make(r, a->planned);
+    json_t *plan =
+        json_pack("{s:I, s:I}", "rows", (json_int_t)a->planned[0], "cols", (json_int_t)a->planned[1]);
+    cli_set_reals(plan, (cli_member[]){{"stderr", p.std_error}, {"ci_low", p.low}, {"ci_high", p.high}, {0}});
+    json_object_set_new(o, "plan", plan);
+}
+
 static json_t *one_json(const output *u, size_t k) {
     const kspec_dimension_result *r = u->r[k];
     json_t *curve = json_array();
@@ -83,6 +95,8 @@ static json_t *one_json(const output *u, size_t k) {
     cli_set_reals(o, (cli_member[]){{"dimension", r->dimension},
                                     CLI_ERRORS("", r, ),
                                     {"rounding", r->rounding},
+                                    {"row_variance", r->row_variance},
+                                    {"col_variance", r->col_variance},
                                     {"naive", r->naive},
                                     {"trace", r->trace},
                                     {"trace_squared", r->trace_squared},
@@ -93,6 +107,7 @@ static json_t *one_json(const output *u, size_t k) {
     cli_center_key(r->center, o);
     cli_sampled_keys(u->a->sampled, u->a->population_rows, u->a->population_cols, o);
     json_object_set_new(o, "curve", curve);
+    if (u->a->plan) plan_json(o, u->a, r);
     cli_target_json(o, u->target, r);
     if (r->trials > 1) signal_json(o, r);
     cli_groups_json(o, r->groups, r->col_groups, r->block);
@@ -160,6 +175,17 @@ static void print_signal(FILE *f, const kspec_dimension_result *r) {
             r->center == KSPEC_CENTER_COLS ? "rows" : "columns", least, most);
 }
 
+static void print_plan(FILE *f, const dimension_args *a, const kspec_dimension_result *r) {
+    const cli_plan p = cli_plan_make(r, a->planned);
+    fprintf(f, "expected from %.0f x %.0f: ", a->planned[0], a->planned[1]);
+    if (isfinite(p.low) && isfinite(p.high)) {
+        cli_print_interval(f, r->dimension, p.low, p.high);
+        fprintf(f, ", %.2g times as wide\n", p.ratio);
+    } else {
+        fputs("undefined\n", f);
+    }
+}
+
 static void print_one(FILE *f, const output *u) {
     const cli_common c = cli_of_recording(&u->a->common, &u->recordings->at[0]);
     const kspec_dimension_result *r = u->r[0];
@@ -181,6 +207,8 @@ static void print_one(FILE *f, const output *u) {
     print_treatment(f, u->a, r, r->trials == 1);
     cli_signal_print(f, r->signal, r->signal_z);
     print_signal(f, r);
+    cli_sides_print(f, &(cli_parts){r->row_variance, r->col_variance, 0});
+    if (u->a->plan) print_plan(f, u->a, r);
     cli_device_print(f, &r->device);
     cli_target_print(f, &c, u->target, r);
     if (r->curve_count) print_curve(f, &c, r);
@@ -378,6 +406,10 @@ static int run_batch(const dimension_args *a) {
 static int run(void *args) {
     dimension_args *a = args;
     if (cli_hosted && cli_hosted->accumulator) return show_rows(a, cli_hosted->accumulator);
+    if (cli_plan_parse(a->plan, a->planned)) return EXIT_USAGE;
+    if (a->plan && (a->population_rows || a->population_cols))
+        return cli_error(EXIT_USAGE, "--plan and --population-%s cannot be combined",
+                         a->population_rows ? "rows" : "cols");
     cli_common *c = &a->common;
     cli_recordings of;
     cli_groups groups = {0};
@@ -407,9 +439,9 @@ static int run(void *args) {
 const cli_command cmd_dimension = {
     .name = "dimension",
     .summary = "dimensionality of the kernel behind a matrix, with its interval",
-    .synopsis =
-        "dimension [--label NAME] INPUT... [--center[=WHICH] | --no-center] [--sampled WHICH] [--curve] "
-        "[--target Y] [--splits R] [--chunk ROWS] [--concat] [OPTIONS]",
+    .synopsis = "dimension [--label NAME] INPUT... [--center[=WHICH] | --no-center] [--sampled WHICH] "
+                "[--curve] [--plan PxQ] "
+                "[--target Y] [--splits R] [--chunk ROWS] [--concat] [OPTIONS]",
     .description =
         "How many dimensions do your data have? Rows are what you showed or sampled (images, time points,\n"
         "cells), columns what you measured (neurons, units, genes). The answer is the participation ratio, "

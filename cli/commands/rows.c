@@ -52,7 +52,7 @@ static kspec_status add_blocks(const cli_common *c, kspec_blocks *const of[2], k
     o->other_features = x[1].cols;
     if (!st) st = kspec_accumulator_open(x[0].cols, o, rows, err);
     while (!st && x[0].rows) {
-        st = kspec_accumulator_update(*rows, &x[0], of[1] ? &x[1] : NULL, err);
+        st = kspec_accumulator_update(*rows, &x[0], of[1] ? &x[1] : NULL, NULL, err);
         if (!st && progress.report && progress.report(progress.ctx, 0.9 * done)) {
             snprintf(err->msg, sizeof err->msg, "cancelled");
             return err->code = KSPEC_E_CANCELLED;

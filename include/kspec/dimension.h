@@ -79,21 +79,18 @@ typedef struct {
     /* From the two-way jackknife of the logarithm; the interval is nominally 95%. Its ends are at least 1,
      * the smallest dimension of a kernel. NaN if undefined */
     double std_error, ci_low, ci_high;
-    double naive; /* of the matrix's own eigenvalues (trials averaged); NaN with missing entries */
-    /* does the matrix contain a signal? signal_z is the z of this test, NaN if UNKNOWN */
-    kspec_evidence signal;
-    double signal_z;
-    /* unbiased estimates of m(1), of m(1)^2 (not the square of the former), and of m(2) */
-    double trace, trace_squared, second_moment;
+    double naive;          /* of the matrix's own eigenvalues (trials averaged); NaN with missing entries */
+    kspec_evidence signal; /* does the matrix contain a signal? */
+    double signal_z;       /* of this test; NaN if UNKNOWN */
+    double trace, trace_squared, second_moment; /* unbiased: m(1), m(1)^2 (not its square), m(2) */
     size_t curve_count;
     kspec_dimension_point **curve;
     double seconds;
     size_t groups, col_groups; /* the numbers of row groups and of column groups; 0 without groups */
     size_t block;              /* the largest number of rows in a block; 0: no blocks */
-    /* the number of missing entries in all trials together, and the fraction of cycles without them */
-    size_t missing;
-    double cycles;
-    size_t doubt_count; /* see kspec/doubt.h */
+    size_t missing;            /* entries of all trials together */
+    double cycles;             /* the fraction of cycles without missing entries */
+    size_t doubt_count;        /* see kspec/doubt.h */
     kspec_doubt **doubts;
     kspec_device_used device;
     size_t target_count; /* one result for each column of the target */
@@ -109,6 +106,7 @@ typedef struct {
     /* A bound on the change of the dimension by rounding, which the interval includes. If double precision
      * does not suffice, the call uses twice the digits, if that takes at most a few seconds, or fails. */
     double rounding;
+    double row_variance, col_variance; /* of log dimension: parts that fall like 1/P and like 1/Q */
 } kspec_dimension_result;
 
 /* phi points to ntrials >= 1 matrices of one shape. P must be at least 5 (3 without centring) and Q at least
@@ -138,15 +136,13 @@ typedef struct {
     uint64_t seed;
     int threads;
     kspec_progress progress;
-    /* ragged trials of the first and of the second matrix, as in kspec_moments_opts */
-    const size_t *row_trials, *other_row_trials;
+    const size_t *row_trials, *other_row_trials; /* ragged trials, as in kspec_moments_opts */
     /* Labels of rows that depend on each other, as in kspec_moments_opts; for matrices paired by rows, the
      * first's labels apply to both. Moments then end at order 2. Or blocks of `block` rows of either. */
     const uint64_t *row_groups, *other_row_groups;
     size_t block;
     int standardize; /* 1: divide the columns of both by their standard deviations */
-    /* the highest order of the compared moments, 1 to 4; default 2. Higher orders may take far longer */
-    int nmax;
+    int nmax; /* the highest order of the compared moments, 1 to 4; default 2; more may take far longer */
     kspec_team *team;              /* divides the work among processes; NULL: this process only */
     const char *name, *other_name; /* in doubts; default "the first matrix" and "the second matrix" */
     kspec_device device;           /* where to compute products */
@@ -187,15 +183,15 @@ typedef struct {
     size_t doubt_count; /* see kspec/doubt.h */
     kspec_doubt **doubts;
     kspec_device_used device;
-    /* The probability of an alignment at least this large if the rows of one matrix were unrelated to the
-     * rows of the other: over all orders of the rows, by three moments. One-sided, since an alignment is not
-     * negative. Somewhat too large with more than two trials. NaN without centring or shared rows. */
+    /* The probability of an alignment at least this large for unrelated rows: over all orders of the rows, by
+     * three moments; one-sided. Slightly large with more than two trials. NaN if not centred or paired. */
     double alignment_p;
     /* The number of dimensions that both share, (tr Sxy Syx)^2 / tr (Sxy Syx)^2 with S the cross-covariance,
      * each without bias (kspec/unbiased.h). NaN with groups or finite populations, for fewer than 9 rows (5
      * without centring), if not positive, and if it takes more than about a second. */
     double shared_dimension, shared_dimension_std_error, shared_dimension_ci_low, shared_dimension_ci_high;
     double alignment_rounding; /* a bound on the change by rounding, which the interval includes */
+    double row_variance, col_variance, other_col_variance; /* the alignment's: due to rows, to columns */
 } kspec_compare_result;
 
 /* Compares two matrices: the alignment of their kernels, and the differences of dimension and of the moments
@@ -235,18 +231,21 @@ typedef struct {
     uint64_t seed, stream;
     int omit_nan; /* 1: skip and count rows with NaN; default 0: refuse such rows */
     int threads;
+    int grouped; /* 1: rows come in whole groups, as row_groups, and the sample keeps groups. Not with COLS */
 } kspec_accumulator_opts;
 
 KSPEC_API kspec_status kspec_accumulator_open(size_t features, const kspec_accumulator_opts *opts,
                                               kspec_accumulator **out, kspec_error *err);
 KSPEC_API void kspec_accumulator_close(kspec_accumulator *a);
 
-/* Adds the rows of x and, for two matrices, of `other` (otherwise NULL). */
+/* Adds the rows of x and, for two matrices, of `other` (otherwise NULL). groups: with opts.grouped, a label
+ * for each row; NULL: the rows are one group. */
 KSPEC_API kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *x,
-                                                const kspec_matrix *other, kspec_error *err);
+                                                const kspec_matrix *other, const uint64_t *groups,
+                                                kspec_error *err);
 
 /* Adds a batch in GPU memory. The state then moves to this GPU, until you ask for results or add rows from
- * the host. A batch with entries that are not finite goes through the host. */
+ * the host. A batch in groups, or with entries that are not finite, goes through the host. */
 KSPEC_API kspec_status kspec_accumulator_update_device(kspec_accumulator *a, const kspec_matrix *x,
                                                        const kspec_matrix *other, kspec_error *err);
 
@@ -254,12 +253,13 @@ KSPEC_API kspec_status kspec_accumulator_update_device(kspec_accumulator *a, con
 KSPEC_API kspec_status kspec_accumulator_merge(kspec_accumulator *a, const kspec_accumulator *other,
                                                kspec_error *err);
 
-/* The features and settings of an accumulator; the rows so far, and those left out for NaN */
+/* The features and settings of an accumulator; the rows and groups so far, and rows left out for NaN */
 typedef struct {
     size_t features, other_features;
     kspec_center center;
     kspec_sampled sampled;
-    uint64_t stream, rows, omitted;
+    uint64_t stream, rows, omitted, groups;
+    int grouped;
 } kspec_accumulator_shape;
 KSPEC_API const kspec_accumulator_shape *kspec_accumulator_describe(kspec_accumulator *a);
 

@@ -61,6 +61,14 @@ def _two_axes(name: str, x: Any) -> _arrays.Array:
     return a
 
 
+def _labels(groups: Any, rows: int) -> Any:
+    """Labels of any kind as numbers, one for each row"""
+    labels = np.asarray(groups.cpu() if hasattr(groups, "cpu") else groups)
+    if labels.shape != (rows,):
+        raise ArgumentError(f"groups: {labels.shape} labels for {rows} rows")
+    return np.ascontiguousarray(np.unique(labels, return_inverse=True)[1].reshape(-1), dtype=np.uint64)
+
+
 def _on_gpu(batch: Any, other: Any) -> tuple[Any, Any] | None:
     """Where the library can take both from a GPU's memory; None: from the host's"""
     if library().kspec_gpu() is None:
@@ -91,6 +99,8 @@ class Accumulator:
     seed, stream : which these are. Accumulators that are to be merged need streams of their own, and have
         them by default; with a stream that you give, results are the same in every run
     nan : "error" (default), or "omit" to leave rows with NaN out and count them in .omitted
+    groups : True if rows come in groups that depend on each other, such as the tokens of a document. Each
+        update() then adds whole groups, and results are those of kspec.dimension(groups=...)
     threads : default: all processors
     device : "auto" (default): batches on a GPU are added there; or "cpu"
     """
@@ -106,6 +116,7 @@ class Accumulator:
         seed: int = 0,
         stream: int | None = None,
         nan: Literal["error", "omit"] = "error",
+        groups: bool = False,
         threads: int = 0,
         device: Literal["auto", "cpu"] = "auto",
     ) -> None:
@@ -117,6 +128,11 @@ class Accumulator:
             raise ArgumentError(f"nan: {nan!r} must be one of error, omit")
         if not isinstance(center, (bool, np.bool_)):
             raise TypeError(f"center: {center!r} is not True or False")
+        if not isinstance(groups, (bool, np.bool_)):
+            raise TypeError(
+                f"groups: {type(groups).__name__} is not True or False; "
+                "update(batch, groups=...) takes labels"
+            )
         options = h.kspec_accumulator_opts(
             size=ctypes.sizeof(h.kspec_accumulator_opts),
             other_features=_whole("other_features", other_features or 0, 0),
@@ -127,6 +143,7 @@ class Accumulator:
             stream=0 if stream is None else _whole("stream", stream, 1),
             omit_nan=nan == "omit",
             threads=_whole("threads", threads, 0, 1024),
+            grouped=bool(groups),
         )
         handle, err = ctypes.c_void_p(), h.kspec_error()
         count = _whole("features", features, 1)
@@ -147,16 +164,23 @@ class Accumulator:
 
     # ---- rows ----
 
-    def update(self, batch: Any, other: Any = None) -> Accumulator:
+    def update(self, batch: Any, other: Any = None, *, groups: Any = None) -> Accumulator:
         """Adds rows: any array-like of two axes, on a GPU too. `other`: those of the second matrix.
 
         Batches on a GPU (PyTorch, JAX, CuPy; of any precision) stay there, and so does the state.
         Sparse matrices, AnnData, Zarr arrays and HDF5 data sets are read in slices of rows. A batch that is
         refused changes nothing; of one that is read in slices, the slices before the one refused stay.
+
+        If the accumulator has groups, `groups` are labels of the rows, and every group must be whole. Without
+        labels a batch of two axes is one group; of three axes (groups, rows, columns), the first counts them.
         """
+        if self._shape().grouped:
+            return self._add_groups(batch, other, groups)
+        if groups is not None:
+            raise ArgumentError("groups: this accumulator has none; Accumulator(..., groups=True) takes them")
         there = None if self._on_host else _on_gpu(batch, other)
         if there is not None:
-            self._add(*there, library().kspec_accumulator_update_device)
+            self._add(*there, update=library().kspec_accumulator_update_device)
             return self
         batches = _in_slices("batch", batch)
         if other is None:
@@ -166,12 +190,27 @@ class Accumulator:
             self._add(np.concatenate(list(batches)), np.concatenate(list(_in_slices("other", other))))
         return self
 
-    def _add(self, x: Any, other: Any, update: Any = None) -> None:
+    def _add_groups(self, batch: Any, other: Any, groups: Any) -> Accumulator:
+        if groups is None and len(getattr(batch, "shape", ())) == 3:
+            count, rows = batch.shape[:2]
+            groups = np.repeat(np.arange(count), rows)
+            batch = batch.reshape(count * rows, -1)
+            other = other if other is None else other.reshape(count * rows, -1)
+        x = np.concatenate(list(_in_slices("batch", batch)))
+        y = None if other is None else np.concatenate(list(_in_slices("other", other)))
+        self._add(x, y, None if groups is None else _labels(groups, x.shape[0]))
+        return self
+
+    def _add(self, x: Any, other: Any, groups: Any = None, update: Any = None) -> None:
         err = h.kspec_error()
         second = None if other is None else ctypes.byref(_arrays.matrix(other))
-        update = update or library().kspec_accumulator_update
+        one = (self._handle, ctypes.byref(_arrays.matrix(x)), second)
+        labels = None if groups is None else groups.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
         with self._lock:
-            status = update(self._handle, ctypes.byref(_arrays.matrix(x)), second, ctypes.byref(err))
+            if update is None:
+                status = library().kspec_accumulator_update(*one, labels, ctypes.byref(err))
+            else:
+                status = update(*one, ctypes.byref(err))
         _check(status, err)
 
     def merge(self, other: Accumulator) -> Accumulator:
@@ -203,6 +242,11 @@ class Accumulator:
     def rows(self) -> int:
         """How many rows there are so far"""
         return int(self._shape().rows)
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are so far; 0 without groups"""
+        return int(self._shape().groups)
 
     @property
     def omitted(self) -> int:

@@ -247,7 +247,10 @@ class Dimension(Result):
     ci_low: float
     ci_high: float
     rounding: float
+    row_variance: float
+    col_variance: float
     naive: float
+    plan: dict[str, Any]
     curve: Table
     results: Table
     targets: Table
@@ -273,6 +276,9 @@ class Compare(Result):
     alignment_ci_low: float
     alignment_ci_high: float
     alignment_rounding: float
+    row_variance: float
+    col_variance: float
+    other_col_variance: float
     alignment_biased: float
     alignment_p: float
     shared_dimension: float

@@ -140,3 +140,50 @@ def _save(path: pathlib.Path, x: Any) -> pathlib.Path:
     with open(path, "wb") as f:
         np.save(f, x)
     return path
+
+
+def test_groups(x: Any) -> None:
+    """Documents of tokens: labels, one group a batch, and batches of three axes give what one call gives"""
+    y, labels = x[:, :8] - 1e5, np.repeat([f"document {k}" for k in range(70)], 10)
+    want = kspec.dimension(y, groups=labels, sampled="rows")
+    by_label = kspec.Accumulator(8, sampled="rows", groups=True)
+    order = np.random.default_rng(2).permutation(350)
+    by_label.update(y[:350][order], groups=labels[:350][order]).update(y[350:], groups=list(labels[350:]))
+    alone = kspec.Accumulator(8, sampled="rows", groups=True)
+    for i in range(0, 700, 10):
+        alone.update(y[i : i + 10])
+    cube = kspec.Accumulator(8, sampled="rows", groups=True)
+    for i in range(0, 70, 14):
+        cube.update(y.reshape(70, 10, 8)[i : i + 14])
+    for acc in (by_label, alone, cube, pickle.loads(pickle.dumps(by_label))):
+        assert (acc.rows, acc.groups) == (700, 70)
+        mine = acc.result()
+        for key in ("dimension", "ci_low", "ci_high"):
+            assert getattr(mine, key) == pytest.approx(getattr(want, key), rel=1e-7)
+        assert mine.to_dict()["groups"] == 70
+    halves = [kspec.Accumulator(8, 3, groups=True) for _ in range(2)]
+    for k, acc in enumerate(halves):
+        part = slice(350 * k, 350 * (k + 1))
+        acc.update(y[part], np.tanh(y[part, :3]), groups=labels[part])
+    mine = halves[0].merge(halves[1]).result()
+    whole = kspec.compare(y, np.tanh(y[:, :3]), groups=labels)
+    assert mine.alignment == pytest.approx(whole.alignment, rel=1e-8)
+    assert mine.alignment_ci_low == pytest.approx(whole.alignment_ci_low, rel=1e-6)
+
+
+def test_groups_are_refused_in_words(x: Any) -> None:
+    with pytest.raises(kspec.ArgumentError, match=r"Accumulator\(..., groups=True\) takes them"):
+        kspec.Accumulator(20).update(x, groups=np.zeros(700))
+    with pytest.raises(TypeError, match="groups: ndarray is not True or False"):
+        kspec.Accumulator(20, groups=np.zeros(700))  # type: ignore[arg-type]
+    acc = kspec.Accumulator(20, groups=True, reservoir=100)
+    with pytest.raises(kspec.ArgumentError, match=r"groups: \(699,\) labels for 700 rows"):
+        acc.update(x, groups=np.zeros(699))
+    with pytest.raises(kspec.ArgumentError, match="a group of 700 rows exceeds the 100 rows"):
+        acc.update(x)
+    for k in range(3):
+        acc.update(x[50 * k : 50 * k + 50])
+    with pytest.raises(kspec.ArgumentError, match="3 groups so far are too few: 5 are needed"):
+        acc.result()
+    with pytest.raises(kspec.ArgumentError, match="groups and complete rows cannot be combined"):
+        kspec.Accumulator(20, groups=True, sampled="cols")

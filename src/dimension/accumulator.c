@@ -29,6 +29,8 @@ static kspec_status check(size_t features, kspec_accumulator_opts *o, kspec_erro
                        "an accumulator is centred over rows or not at all, not over %s",
                        o->center == KSPEC_CENTER_COLS ? "columns" : "both sides");
     if (!o->reservoir) o->reservoir = RESERVOIR;
+    if (!st && o->grouped && o->sampled == KSPEC_SAMPLED_COLS)
+        st = ks_refuse(err, KSPEC_E_ARG, "grouped", NULL, "groups and complete rows cannot be combined");
     if (!st && o->reservoir < 2)
         st = ks_refuse(err, KSPEC_E_ARG, "reservoir", NULL, "a reservoir of %zu rows is below 2",
                        o->reservoir);
@@ -45,11 +47,26 @@ static kspec_status own_stream(uint64_t *stream, kspec_error *err) {
 }
 
 static kspec_status check_size(const kspec_accumulator *a, size_t all, kspec_error *err) {
-    const size_t products = ks_size(ks_stream_numbers((size_t[]){all, 0}), sizeof(double)),
+    const size_t products = a->o.grouped ? ks_grouped_bytes((size_t[]){all, 0}, ks_centred(a->o.center), 1)
+                                         : ks_size(ks_stream_numbers((size_t[]){all, 0}), sizeof(double)),
                  rows = ks_size(ks_size_add(a->o.reservoir, a->block), ks_size(all, sizeof(double)));
     return ks_check_memory(err, ks_size_add(products, rows),
                            "an accumulator of %zu x %zu products of columns (%.0f MB) and %zu rows (%.0f MB)",
                            all, all, ks_megabytes(products), a->o.reservoir + a->block, ks_megabytes(rows));
+}
+
+static kspec_status open_state(kspec_accumulator *a, const size_t cols[2], kspec_error *err) {
+    const size_t all = cols[0] + cols[1];
+    if (a->o.grouped) {
+        a->sums.cols[0] = cols[0], a->sums.cols[1] = cols[1], a->sums.all = all;
+        kspec_status st = ks_grouped_open(&a->groups, cols, ks_centred(a->o.center), &a->arena, err);
+        return st ? st
+                  : ks_group_sample_open(&a->group_sample, a->o.seed, a->o.reservoir, all, &a->arena, err);
+    }
+    kspec_status st = ks_stream_open(&a->sums, cols, &a->arena, err);
+    if (!st) st = ks_reservoir_open(&a->sample, a->o.seed, a->o.reservoir, all, &a->arena, err);
+    if (!st) st = ks_stream_room_open(&a->room, all, a->block, &a->arena, err);
+    return st;
 }
 
 kspec_status ks_accumulator_new(size_t features, const kspec_accumulator_opts *o, size_t block,
@@ -58,13 +75,11 @@ kspec_status ks_accumulator_new(size_t features, const kspec_accumulator_opts *o
     ks_run run;
     kspec_accumulator *a = ks_zalloc(1, sizeof *a);
     if (!a) return ks_nomem(err, "an accumulator", sizeof *a);
-    a->o = *o, a->block = block;
+    a->o = *o, a->block = o->grouped ? 0 : block;
     kspec_status st = ks_run_init(&run, o->threads, (kspec_progress){0}, err);
     a->threads = run.threads;
     if (!st) st = check_size(a, all, err);
-    if (!st) st = ks_stream_open(&a->sums, cols, &a->arena, err);
-    if (!st) st = ks_reservoir_open(&a->sample, o->seed, o->reservoir, all, &a->arena, err);
-    if (!st) st = ks_stream_room_open(&a->room, all, a->block, &a->arena, err);
+    if (!st) st = open_state(a, cols, err);
     a->waiting = st ? NULL : ks_arena_alloc(&a->arena, a->block + 1, ks_size(all, sizeof(double)));
     a->streams = st ? NULL : ks_alloc(streams, sizeof *a->streams);
     if (!st && (!a->waiting || !a->streams)) st = ks_nomem(err, "an accumulator", a->arena.failed);
@@ -98,8 +113,10 @@ void kspec_accumulator_close(kspec_accumulator *a) {
 
 const kspec_accumulator_shape *kspec_accumulator_describe(kspec_accumulator *a) {
     if (!a) return NULL;
-    a->shape = (kspec_accumulator_shape){a->sums.cols[0], a->sums.cols[1],     a->o.center, a->o.sampled,
-                                         a->o.stream,     a->sums.n + a->held, a->omitted};
+    const uint64_t rows = a->o.grouped ? a->groups.rows : a->sums.n + a->held;
+    a->shape = (kspec_accumulator_shape){a->sums.cols[0], a->sums.cols[1],  a->o.center,
+                                         a->o.sampled,    a->o.stream,      rows,
+                                         a->omitted,      a->groups.groups, a->o.grouped != 0};
     return &a->shape;
 }
 
@@ -174,9 +191,12 @@ static kspec_status check_entries(const kspec_accumulator *a, const kspec_matrix
 }
 
 static kspec_status check_batch(const kspec_accumulator *a, const kspec_matrix *x, const kspec_matrix *other,
-                                kspec_error *err) {
+                                const uint64_t *groups, kspec_error *err) {
     const size_t cols[2] = {a->sums.cols[0], a->sums.cols[1]};
     const kspec_matrix *part[2] = {x, other};
+    if (groups && !a->o.grouped)
+        return ks_refuse(err, KSPEC_E_ARG, "grouped", NULL,
+                         "the accumulator takes no groups: it was not opened with grouped");
     if (!other != !cols[1])
         return ks_fail(err, KSPEC_E_ARG,
                        cols[1] ? "a batch of the second matrix is missing"
@@ -194,6 +214,11 @@ static kspec_status check_batch(const kspec_accumulator *a, const kspec_matrix *
     return KSPEC_OK;
 }
 
+int ks_accumulator_omits(const kspec_matrix *x, const kspec_matrix *other, size_t i) {
+    size_t where;
+    return look(x, i, &where) || (other && look(other, i, &where));
+}
+
 static void copy_row(const kspec_matrix *x, size_t i, double *to) {
     if (x->col_stride == 1)
         memcpy(to, x->data + (ptrdiff_t)i * x->row_stride, x->cols * sizeof *to);
@@ -201,25 +226,29 @@ static void copy_row(const kspec_matrix *x, size_t i, double *to) {
         for (size_t j = 0; j < x->cols; j++) to[j] = ks_at(x, i, j);
 }
 
+void ks_accumulator_row(const kspec_matrix *x, const kspec_matrix *other, size_t i, double *to) {
+    copy_row(x, i, to);
+    if (other) copy_row(other, i, to + x->cols);
+}
+
 kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *x, const kspec_matrix *other,
-                                      kspec_error *err) {
+                                      const uint64_t *groups, kspec_error *err) {
     ks_clear(err);
     kspec_status st = ks_check_pointer(err, a, "the accumulator");
     if (!st) st = ks_check_pointer(err, x, "the batch");
-    if (!st) st = check_batch(a, x, other, err);
+    if (!st) st = check_batch(a, x, other, groups, err);
     if (!st) st = check_entries(a, x, BATCHES[0], err);
     if (!st && other) st = check_entries(a, other, BATCHES[1], err);
+    if (!st && a->o.grouped) return ks_accumulator_add_groups(a, x, other, groups, err);
     if (!st) st = bring_home(a, err);
     if (!st) st = ks_blas_enter(a->threads, err);
     for (size_t i = 0; i < x->rows && !st; i++) { /* no step below can fail */
         double *to = a->waiting + a->held * a->sums.all;
-        size_t where;
-        if (a->o.omit_nan && (look(x, i, &where) || (other && look(other, i, &where)))) {
+        if (a->o.omit_nan && ks_accumulator_omits(x, other, i)) {
             a->omitted++;
             continue;
         }
-        copy_row(x, i, to);
-        if (other) copy_row(other, i, to + x->cols);
+        ks_accumulator_row(x, other, i, to);
         ks_reservoir_offer(&a->sample, a->o.stream, a->taken++, to);
         if (++a->held == a->block) flush(a);
     }
@@ -265,7 +294,7 @@ static kspec_status add_copies(kspec_accumulator *a, const kspec_matrix x[2], si
     ks_arena arena = {0};
     kspec_matrix host[2];
     kspec_status st = ks_borrowed_fetch(&a->placement, x, count, host, &arena, err);
-    if (!st) st = kspec_accumulator_update(a, &host[0], count > 1 ? &host[1] : NULL, err);
+    if (!st) st = kspec_accumulator_update(a, &host[0], count > 1 ? &host[1] : NULL, NULL, err);
     ks_arena_free(&arena);
     return st;
 }
@@ -276,11 +305,12 @@ kspec_status kspec_accumulator_update_device(kspec_accumulator *a, const kspec_m
     int done = 0;
     kspec_status st = ks_check_pointer(err, a, "the accumulator");
     if (!st) st = ks_check_pointer(err, x, "the batch");
-    if (!st) st = check_batch(a, x, other, err);
+    if (!st) st = check_batch(a, x, other, NULL, err);
     if (st) return st;
     const size_t count = other ? 2 : 1;
     const kspec_matrix both[2] = {*x, other ? *other : *x}, *parts[2] = {&both[0], &both[1]};
     st = open_device(a, both, count, err);
+    if (!st && a->o.grouped) return add_copies(a, both, count, err);
     if (!st && a->lost) st = ks_accumulator_fetch(a, err);
     if (!st && a->held) st = ks_accumulator_flush(a, err);
     if (!st) st = ks_blas_enter(a->threads, err);
@@ -304,6 +334,7 @@ static kspec_status check_pair(const kspec_accumulator *a, const kspec_accumulat
         {"reservoir", a->o.reservoir, b->o.reservoir},
         {"seed", a->o.seed, b->o.seed},
         {"omit_nan", a->o.omit_nan != 0, b->o.omit_nan != 0},
+        {"grouped", a->o.grouped != 0, b->o.grouped != 0},
     };
     for (size_t k = 0; k < sizeof settings / sizeof *settings; k++)
         if (settings[k].a != settings[k].b)
@@ -335,16 +366,27 @@ kspec_status kspec_accumulator_merge(kspec_accumulator *a, const kspec_accumulat
         ks_free(streams);
         return st;
     }
+    if (a->o.grouped) st = ks_grouped_merge(a->threads, &a->groups, &other->groups, err);
+    if (st) {
+        ks_blas_exit();
+        ks_free(streams);
+        return st;
+    }
     memcpy(streams, a->streams, mine * sizeof *streams);
     memcpy(streams + mine, other->streams, theirs * sizeof *streams);
     ks_free(a->streams);
     a->streams = streams, a->stream_count = mine + theirs;
+    a->omitted += other->omitted;
+    if (a->o.grouped) {
+        ks_group_sample_merge(&a->group_sample, &other->group_sample);
+        ks_blas_exit();
+        return KSPEC_OK;
+    }
     flush(a);
     ks_stream_merge(a->threads, &a->sums, &other->sums, &a->room);
     ks_reservoir_merge(&a->sample, &other->sample);
     memcpy(a->waiting, other->waiting, other->held * a->sums.all * sizeof *a->waiting);
     a->held = other->held;
-    a->omitted += other->omitted;
     ks_blas_exit();
     return KSPEC_OK;
 }

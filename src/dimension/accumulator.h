@@ -3,6 +3,7 @@
 
 #include "device/device.h"
 #include "kspec/dimension.h"
+#include "pairs/grouped.h"
 #include "pairs/stream_device.h"
 
 struct kspec_accumulator {
@@ -10,6 +11,9 @@ struct kspec_accumulator {
     int threads;
     ks_stream sums;
     ks_reservoir sample;
+    /* with o.grouped, instead of both: of sums, only the numbers of columns are set */
+    ks_grouped groups;
+    ks_group_sample group_sample;
     ks_stream_room room;
     /* the GPU that batches came from, and its part of the state; lost: the GPU failed while it held rows */
     ks_placement placement;
@@ -18,7 +22,7 @@ struct kspec_accumulator {
     /* rows in their own units; room for `block` + 1 rows */
     double *waiting;
     size_t held, block;
-    uint64_t taken, omitted; /* rows so far of its own stream; rows of all streams omitted for NaN */
+    uint64_t taken, omitted; /* rows or groups so far of its own stream; rows of all omitted for NaN */
     /* the streams of its rows, starting with the accumulator's own */
     uint64_t *streams;
     size_t stream_count;
@@ -34,6 +38,16 @@ kspec_status ks_accumulator_flush(kspec_accumulator *a, kspec_error *err);
 
 /* Copies the state to host memory; it may stay on a GPU as well. */
 kspec_status ks_accumulator_fetch(const kspec_accumulator *a, kspec_error *err);
+
+/* Adds the rows of a checked batch, in groups. A failure changes nothing. */
+kspec_status ks_accumulator_add_groups(kspec_accumulator *a, const kspec_matrix *x, const kspec_matrix *other,
+                                       const uint64_t *labels, kspec_error *err);
+
+/* Does row i of the batch have an entry that is NaN? */
+int ks_accumulator_omits(const kspec_matrix *x, const kspec_matrix *other, size_t i);
+
+/* Copies row i of both matrices to a row of the accumulator. */
+void ks_accumulator_row(const kspec_matrix *x, const kspec_matrix *other, size_t i, double *to);
 
 /* A new accumulator with checked options, this block size, and room for this many streams */
 kspec_status ks_accumulator_new(size_t features, const kspec_accumulator_opts *o, size_t block,

@@ -1,7 +1,7 @@
 /*
  * Converts an accumulator to bytes and back. The bytes are words of 8 bytes in the machine's order: magic
- * number, version, length; settings; streams; the sums; the sample of rows; waiting rows; and a checksum of
- * all preceding words.
+ * number, version, length; settings; streams; the sums; the sample of rows or groups; waiting rows; and a
+ * checksum of all preceding words.
  */
 #include "base/digest.h"
 #include "base/error.h"
@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <string.h>
 
-enum { VERSION = 1, HEAD = 3, SETTINGS = 15, SUMS = 3 };
+enum { VERSION = 2, HEAD = 3, SETTINGS = 18, SUMS = 3 };
 static const uint64_t MAGIC = UINT64_C(0x6d7563636170736b); /* "kspaccum" in little-endian order */
 
 /* Moves bytes to or from the packed form, and stops at its end. */
@@ -51,13 +51,69 @@ static void put_settings(const kspec_accumulator *a, uint64_t s[SETTINGS]) {
                                     a->stream_count,
                                     a->sample.count,
                                     a->held,
-                                    a->block};
+                                    a->block,
+                                    a->o.grouped != 0,
+                                    a->groups.E[1] != NULL,
+                                    a->group_sample.count};
     memcpy(s, all, sizeof all);
+}
+
+/* The sample of groups; on reading, each group is entered anew. */
+static void pass_group_sample(mover *m, ks_group_sample *s) {
+    uint64_t limited = (uint64_t)s->limited;
+    const size_t count = s->count;
+    pass(m, &limited, 1, sizeof limited);
+    ks_kept_group limit = s->limit;
+    limit.first = 0; /* a place of this process alone, as below */
+    pass(m, &limit, 1, sizeof limit);
+    if (m->reading) s->limit = limit;
+    if (m->reading) s->limited = 0, s->count = 0;
+    for (size_t k = 0; k < count && !m->bad; k++) {
+        ks_kept_group kept = m->reading ? (ks_kept_group){0} : s->kept[k];
+        ks_kept_group told = kept;
+        told.first = 0;
+        pass(m, &told, 1, sizeof told);
+        if (m->reading) kept = told;
+        if (m->bad || kept.rows == 0 || kept.rows > s->capacity - s->rows * (size_t)m->reading) {
+            m->bad |= m->reading;
+            break;
+        }
+        if (m->reading) kept.first = ks_group_sample_enter(s, kept);
+        for (size_t i = 0, place = kept.first; i < kept.rows; i++, place = s->next[place])
+            pass(m, s->data + place * s->width, s->width, sizeof(double));
+    }
+    if (m->reading) s->limited = limited != 0;
+}
+
+static void pass_groups(mover *m, kspec_accumulator *a) {
+    ks_grouped *g = &a->groups;
+    const size_t products = g->all * g->all;
+    uint64_t sums[SUMS + 1] = {g->groups, g->rows, (uint64_t)(int64_t)g->exponent, (uint64_t)g->known};
+    pass(m, sums, SUMS + 1, sizeof *sums);
+    if (m->reading) {
+        g->groups = (size_t)sums[0], g->rows = (size_t)sums[1];
+        g->exponent = (int)(int64_t)sums[2], g->known = sums[3] != 0;
+    }
+    pass(m, &g->size, 1, sizeof(double));
+    pass(m, g->S, 4, sizeof(double));
+    pass(m, &g->moved, 1, sizeof(double));
+    pass(m, g->number, KS_G_NUMBERS, sizeof(double));
+    pass(m, g->vector[0], ks_size(KS_G_VECTORS, g->all), sizeof(double));
+    for (int k = 0; k < 3; k++)
+        if (g->W[k]) pass(m, g->W[k], products, sizeof(double));
+    for (int k = 0; k < 2; k++)
+        if (g->E[k]) pass(m, g->E[k], products, sizeof(double));
+    pass_group_sample(m, &a->group_sample);
 }
 
 /* Everything except the head, the settings and the checksum */
 static void pass_all(mover *m, kspec_accumulator *a) {
     ks_stream *s = &a->sums;
+    if (a->o.grouped) {
+        pass(m, a->streams, a->stream_count, sizeof *a->streams);
+        pass_groups(m, a);
+        return;
+    }
     uint64_t sums[SUMS] = {s->n, (uint64_t)(int64_t)s->exponent, (uint64_t)s->known};
     pass(m, a->streams, a->stream_count, sizeof *a->streams);
     pass(m, sums, SUMS, sizeof *sums);
@@ -117,14 +173,21 @@ static kspec_status build(const unsigned char *from, size_t size, const uint64_t
                                       .seed = s[5],
                                       .stream = s[6],
                                       .omit_nan = (int)s[7],
-                                      .threads = (int)s[8]};
+                                      .threads = (int)s[8],
+                                      .grouped = s[15] != 0};
     const int sound = s[0] && (s[2] == KSPEC_CENTER_NONE || s[2] == KSPEC_CENTER_ROWS) &&
                       s[3] <= KSPEC_SAMPLED_COLS && s[8] <= INT_MAX && s[11] && s[12] <= s[4] &&
-                      s[13] < s[14] && s[11] < size / sizeof(uint64_t) && s[14] < SIZE_MAX;
+                      (s[15] ? !s[13] && !s[14] && s[17] <= s[4] : s[13] < s[14]) &&
+                      s[11] < size / sizeof(uint64_t) && s[14] < SIZE_MAX;
     if (!sound) return ks_fail(err, KSPEC_E_DATA, "the bytes do not hold an accumulator that can be");
-    kspec_accumulator *a;
+    kspec_accumulator *a = NULL;
     kspec_status st = ks_accumulator_new(s[0], &o, s[14], s[11], &a, err);
-    if (st) return st;
+    if (!st && o.grouped && s[16]) st = ks_grouped_expand(&a->groups, 0, err);
+    if (st) {
+        kspec_accumulator_close(a);
+        return st;
+    }
+    a->group_sample.count = s[17];
     a->taken = s[9], a->omitted = s[10], a->stream_count = s[11], a->sample.count = s[12], a->held = s[13];
     mover m = {.at = (unsigned char *)(uintptr_t)from, .left = size, .reading = 1};
     pass_all(&m, a);

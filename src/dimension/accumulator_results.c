@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/result.h"
-#include "dimension/accumulator.h"
+#include "dimension/accumulator_groups.h"
 #include "dimension/alignment.h"
 #include "dimension/differences.h"
 #include "dimension/set.h"
@@ -24,8 +24,10 @@ typedef struct {
 
 static kspec_status check(const kspec_accumulator *a, kspec_error *err) {
     const int centered = ks_centred(a->o.center), whole = a->o.sampled == KSPEC_SAMPLED_COLS;
+    kspec_status st = a->o.grouped ? ks_accumulator_check_groups(a, err) : KSPEC_OK;
+    if (st) return st;
     const size_t least = whole ? 1 : centered ? 5 : 3, n = a->sums.n + a->held;
-    if (n < least)
+    if (!a->o.grouped && n < least)
         return ks_fail(err, KSPEC_E_ARG, "%zu rows so far are too few: %zu are needed%s", n, least,
                        centered && !whole ? " (3 where not centred)" : "");
     for (int k = 0; k < 2 && a->o.sampled != KSPEC_SAMPLED_ROWS; k++)
@@ -66,6 +68,13 @@ static kspec_status set_cross(const kspec_accumulator *a, estimates *e, kspec_er
     return KSPEC_OK;
 }
 
+/* Fails if an estimate is beyond the range of numbers. */
+static kspec_status check_range(const estimates *e, int k, kspec_error *err) {
+    const ks_second *s = &e->second[k];
+    if (isfinite(s->square[0]) && isfinite(s->moment[0])) return KSPEC_OK;
+    return ks_fail(err, KSPEC_E_NUMERIC, "the sums overflow: scale the data");
+}
+
 static kspec_status estimate(kspec_accumulator *a, estimates *e, kspec_error *err) {
     kspec_status st = check(a, err);
     if (!st) st = ks_accumulator_flush(a, err);
@@ -79,11 +88,17 @@ static kspec_status estimate(kspec_accumulator *a, estimates *e, kspec_error *er
         e->population[k][0] = rows, e->population[k][1] = cols;
         columns[k] = isinf(cols) ? 0 : cols;
     }
+    if (a->o.grouped) {
+        st = ks_accumulator_groups(a, e->population, e->second, &e->cross, &e->lost, &e->sums[2].whole,
+                                   &e->arena, err);
+        for (int k = 0; k < 2 && a->sums.cols[k] && !st; k++) st = check_range(e, k, err);
+        ks_blas_exit();
+        return st;
+    }
     st = ks_stream_sums(a->threads, &of, columns, &a->room, e->sums, &e->arena, err);
     for (int k = 0; k < 2 && a->sums.cols[k] && !st; k++) {
         st = set_second(a, k, e, err);
-        if (!st && !(isfinite(e->second[k].square[0]) && isfinite(e->second[k].moment[0])))
-            st = ks_fail(err, KSPEC_E_NUMERIC, "the sums overflow: scale the data");
+        if (!st) st = check_range(e, k, err);
     }
     if (!st && a->sums.cols[1]) st = set_cross(a, e, err);
     ks_blas_exit();
@@ -109,7 +124,8 @@ kspec_status kspec_accumulator_dimension(kspec_accumulator *a, int which, kspec_
     if (!st && !(r = ks_result_new(sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
     if (!st) {
         ks_dimensionality d;
-        r->P = a->sums.n, r->Q = a->sums.cols[which], r->trials = 1, r->center = a->o.center;
+        r->P = kspec_accumulator_describe(a)->rows, r->Q = a->sums.cols[which], r->trials = 1,
+        r->groups = a->groups.groups, r->center = a->o.center;
         r->cycles = 1, r->signal_z = NAN;
         r->signal_share = r->signal_share_std_error = r->signal_share_ci_low = r->signal_share_ci_high = NAN;
         describe(&r->device);
@@ -132,7 +148,9 @@ static kspec_status set_comparison(const kspec_accumulator *a, estimates *e, ksp
     const ks_two_matrices both = {&o, {NULL, NULL}, {&e->second[0], &e->second[1]}};
     const ks_run run = {.threads = a->threads, .to = 1};
     kspec_status st = ks_differences_make(&run, &both, r, &e->arena, err);
-    if (!st) st = ks_alignment_set(&e->second[0], &e->second[1], e->cross, &e->lost, 0, r, &e->arena, err);
+    const int grouped = a->groups.S[1] > a->groups.S[0]; /* not if every row is a group of its own */
+    if (!st)
+        st = ks_alignment_set(&e->second[0], &e->second[1], e->cross, &e->lost, grouped, r, &e->arena, err);
     if (!st && e->second[0].own > 0 && e->second[1].own > 0)
         r->alignment_biased = e->sums[2].whole / sqrt(e->second[0].own) / sqrt(e->second[1].own);
     static const char *const names[2] = {"the first matrix", "the second matrix"};
@@ -159,10 +177,12 @@ kspec_status kspec_accumulator_compare(kspec_accumulator *a, kspec_compare_resul
     if (!st) st = estimate(a, &e, err);
     if (!st && !(r = ks_result_new(sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);
     if (!st) {
-        r->P = r->other_P = a->sums.n, r->Q = a->sums.cols[0], r->other_Q = a->sums.cols[1];
+        r->P = r->other_P = kspec_accumulator_describe(a)->rows, r->groups = a->groups.groups;
+        r->Q = a->sums.cols[0], r->other_Q = a->sums.cols[1];
         r->trials = r->other_trials = 1, r->center = a->o.center;
         r->alignment = r->alignment_std_error = r->alignment_ci_low = r->alignment_ci_high = NAN;
         r->alignment_biased = r->alignment_p = NAN;
+        r->row_variance = r->col_variance = r->other_col_variance = NAN;
         r->shared_dimension = r->shared_dimension_std_error = NAN;
         r->shared_dimension_ci_low = r->shared_dimension_ci_high = NAN;
         describe(&r->device);

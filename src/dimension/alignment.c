@@ -85,8 +85,13 @@ kspec_status ks_alignment_set(const ks_second *a, const ks_second *b, const doub
     const size_t side[4] = {0, P, P + Q, count};
     ks_spread spread = {0};
     ks_spread_add_sample(&spread, loo, P, a->rows, share[0], excess(a, b, cross, loo, r->alignment));
-    for (int k = 1; k < 3; k++)
+    double *const of_side[3] = {&r->row_variance, &r->col_variance, &r->other_col_variance};
+    *of_side[0] = spread.variance;
+    for (int k = 1; k < 3; k++) {
+        const double before = spread.variance;
         ks_spread_add(&spread, loo + side[k], side[k + 1] - side[k], share[k], r->alignment);
+        *of_side[k] = spread.variance - before;
+    }
     r->alignment_std_error = sqrt(spread.variance);
     /*
      * Near 1, the estimate, a mean over a geometric mean, is too large by more than its error. So the

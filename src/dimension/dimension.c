@@ -83,6 +83,7 @@ kspec_status ks_dimension_set(const ks_second *s, ks_dimensionality *d, kspec_di
     r->second_moment = ldexp(s->moment[0], 4 * s->exponent);
     r->dimension = d->value, r->std_error = d->bar.std_error;
     r->ci_low = d->bar.low, r->ci_high = d->bar.high;
+    r->row_variance = d->side[0], r->col_variance = d->side[1];
     return KSPEC_OK;
 }
 
@@ -272,6 +273,8 @@ static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, co
     size_t P = r->P, groups = r->groups;
     r->P = r->Q, r->Q = P;
     r->groups = r->col_groups, r->col_groups = groups;
+    const double variance = r->row_variance;
+    r->row_variance = r->col_variance, r->col_variance = variance;
     for (size_t k = 0; k < r->curve_count; k++) {
         size_t n = r->curve[k]->rows;
         r->curve[k]->rows = r->curve[k]->cols, r->curve[k]->cols = n;

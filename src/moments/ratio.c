@@ -86,7 +86,8 @@ kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena 
     if (!logs) return ks_nomem(err, "the jackknife", arena->failed);
     *d = (ks_dimensionality){.value = ks_ratio(s->square[0], s->moment[0]),
                              .rounding = NAN,
-                             .bar = {.std_error = NAN, .low = NAN, .high = NAN, .degrees = INFINITY}};
+                             .bar = {.std_error = NAN, .low = NAN, .high = NAN, .degrees = INFINITY},
+                             .side = {NAN, NAN}};
     if (isnan(d->value)) return KSPEC_OK;
     double error, bias;
     const double lost = ks_ratio_lost(s, &error, &bias);
@@ -94,8 +95,10 @@ kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena 
     ks_log_ratios(s, logs);
     ks_spread spread = {0};
     ks_spread_add_sample(&spread, logs + 1, s->P, s->rows, s->share[0], ks_second_excess(s, logs));
+    const double rows = spread.variance;
     ks_spread_add(&spread, logs + 1 + s->P, s->Q, s->share[1], logs[0]);
     if (!isfinite(spread.variance)) return KSPEC_OK; /* leaving one out leaves no data */
+    d->side[0] = rows, d->side[1] = spread.variance - rows;
     ks_spread_ends(&spread, skew_of_both, ends);
     const double wider = spread.variance > 0 ? 1 + error / sqrt(spread.variance) : 1;
     ends[0] = wider * ends[0] - lost - bias, ends[1] = wider * ends[1] + lost + bias;

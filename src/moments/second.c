@@ -339,9 +339,10 @@ static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_
     const ks_pairs_out out = {room, room + count, room + 2 * count, room + 3 * count, NULL};
     kspec_status st = ks_pairs_make(run, &in, &out, err);
     for (size_t k = 0; k < count && !st; k++) {
-        s->trace[k] += weight * out.trace[k];
-        s->square[k] += weight * out.square[k];
-        s->moment[k] += weight * out.moment[k];
+        const size_t at = in.complete && k > s->P ? 0 : k; /* no column of a complete side is left out */
+        s->trace[k] += weight * out.trace[at];
+        s->square[k] += weight * out.square[at];
+        s->moment[k] += weight * out.moment[at];
     }
     if (!st) s->cycles += weight * out.cycles[0];
     if (!st) lose_pairs(m, p, weight, out.cycles[0], s);

@@ -189,5 +189,6 @@ kspec_status ks_second_check(const ks_second *s, const char *what, kspec_error *
 typedef struct {
     double value, rounding;
     ks_error_bar bar;
+    double side[2]; /* the variance of the logarithm due to rows, and to columns */
 } ks_dimensionality;
 kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err);

@@ -187,6 +187,20 @@ if find_data v4/responses_210325.npy; then
     expect_json '(j["rows"], j["cols"], j["trials"]) == (640, 50, 10) and abs(j["dimension"] - 23.4) < 0.1'
     expect_json 'j["ci_low"] < 23.4 < j["ci_high"] and j["naive"] < 16'
 fi
+# which side the uncertainty comes from, and the interval at another size
+expect_status 0 kspec dimension x.npy --plan 600x100 --json
+expect_json 'close((j["row_variance"] + j["col_variance"]) ** 0.5, j["stderr"] / j["dimension"], 1e-9)'
+expect_json 'close((j["plan"]["stderr"] / j["stderr"]) ** 2 * (j["row_variance"] + j["col_variance"]),
+                   j["row_variance"] * j["rows"] / 600 + j["col_variance"] * j["cols"] / 100, 1e-9)'
+expect_status 0 kspec dimension x.npy --plan 600x100
+expect_stdout '^uncertainty: [0-9]*% from rows, [0-9]*% from columns; .* would halve it$'
+expect_stdout '^expected from 600 x 100: .* times as wide$'
+for bad in 600 x100 600x 600x100x2 0x5 -3x4 600x1e3 2x2; do
+    expect_error 2 "--plan: '$bad' must be rows x columns, such as 2000x500" \
+        kspec dimension x.npy --plan="$bad"
+done
+expect_error 2 '--plan and --population-rows cannot be combined' \
+    kspec dimension x.npy --plan 600x100 --population-rows 1000
 # what is doubtful: a code, how grave it is, and a sentence; all but notes are warnings
 expect_status 0 kspec dimension x.npy --json
 expect_json 'all({"code", "severity", "text"} <= set(d) for d in j["doubts"])'

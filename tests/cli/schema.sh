@@ -59,6 +59,7 @@ moments z.npz:a --select-cols 0-3 --select-rows 1-
 moments h.csv
 moments @list.txt
 dimension x.npy
+dimension x.npy --plan 200x50
 dimension rec.npy --curve
 dimension low.npy --no-center
 dimension low.npy --center=cols

@@ -111,12 +111,12 @@ CALL(accumulator) {
         *held = a != NULL;
         return st;
     }
-    st = kspec_accumulator_update(a, phi, NULL, err);
+    st = kspec_accumulator_update(a, phi, NULL, NULL, err);
     if (!st) st = kspec_accumulator_dimension(a, 0, &d, err);
     if (!st) st = kspec_accumulator_open(Q, &o, &b, err);
     if (!st) st = kspec_accumulator_open(Q, &o, &c, err);
-    if (!st) st = kspec_accumulator_update(b, phi, phi + 1, err);
-    if (!st) st = kspec_accumulator_update(c, phi + 1, phi, err);
+    if (!st) st = kspec_accumulator_update(b, phi, phi + 1, NULL, err);
+    if (!st) st = kspec_accumulator_update(c, phi + 1, phi, NULL, err);
     if (!st) st = kspec_accumulator_merge(b, c, err);
     if (!st) st = kspec_accumulator_compare(b, &r, err);
     if (!st) CHECK(kspec_accumulator_describe(b)->rows == 2 * (uint64_t)P);

@@ -83,7 +83,7 @@ static kspec_accumulator *open_one(const data *d, kspec_accumulator_opts o) {
 static void feed(kspec_accumulator *a, const data *d, size_t from, size_t count) {
     kspec_error err;
     const kspec_matrix x = view(d->x + from * d->Q, count, d->Q), y = view(d->y + from * d->R, count, d->R);
-    CHECK_MSG(kspec_accumulator_update(a, &x, d->R ? &y : NULL, &err) == KSPEC_OK, "%s", err.msg);
+    CHECK_MSG(kspec_accumulator_update(a, &x, d->R ? &y : NULL, NULL, &err) == KSPEC_OK, "%s", err.msg);
 }
 
 /* Rows from ... from + count - 1 in batches, some of them by way of a second accumulator */
@@ -176,7 +176,7 @@ TEST(a_sample_of_the_rows_gives_the_interval) {
         kspec_accumulator *a;
         kspec_compare_result *c, *w;
         kspec_dimension_result *d, *v;
-        CHECK(!kspec_accumulator_open(Q, &o, &a, &err) && !kspec_accumulator_update(a, &X, &Y, &err));
+        CHECK(!kspec_accumulator_open(Q, &o, &a, &err) && !kspec_accumulator_update(a, &X, &Y, NULL, &err));
         CHECK(!kspec_accumulator_compare(a, &c, &err) && !kspec_compare(&X, 1, &Y, 1, &all, &w, &err));
         CHECK(!kspec_accumulator_dimension(a, 0, &d, &err) && !kspec_dimension(&X, 1, &one, &v, &err));
         CHECK_CLOSE(d->dimension, v->dimension, 1e-11);
@@ -207,7 +207,7 @@ TEST(the_sample_of_rows_does_not_depend_on_the_order) {
             for (int i = 0; i < ROWS; i++) {
                 const double x = i + ROWS * s;
                 const kspec_matrix m = view(&x, 1, 1);
-                CHECK(!kspec_accumulator_update(a[s], &m, NULL, &err));
+                CHECK(!kspec_accumulator_update(a[s], &m, NULL, NULL, &err));
             }
         }
         kspec_accumulator *all = a[orders[k][0]];
@@ -317,18 +317,18 @@ TEST(what_is_refused_does_no_damage) {
     size_t size, after;
     unsigned char *before = packed(a, &size);
     kspec_matrix x = view(d.x, 3, 5);
-    CHECK_FAILS(kspec_accumulator_update(a, &x, NULL, &err), KSPEC_E_ARG, err,
+    CHECK_FAILS(kspec_accumulator_update(a, &x, NULL, NULL, &err), KSPEC_E_ARG, err,
                 "the batch has 5 columns, the accumulator 4");
     x = view(d.x, 0, 4);
-    CHECK_FAILS(kspec_accumulator_update(a, &x, NULL, &err), KSPEC_E_ARG, err, "the batch has 0 rows");
+    CHECK_FAILS(kspec_accumulator_update(a, &x, NULL, NULL, &err), KSPEC_E_ARG, err, "the batch has 0 rows");
     x = view(d.x, 3, 4);
-    CHECK_FAILS(kspec_accumulator_update(a, &x, &x, &err), KSPEC_E_ARG, err, "no second matrix");
+    CHECK_FAILS(kspec_accumulator_update(a, &x, &x, NULL, &err), KSPEC_E_ARG, err, "no second matrix");
     d.x[9] = NAN;
-    CHECK_FAILS(kspec_accumulator_update(a, &x, NULL, &err), KSPEC_E_DATA, err,
+    CHECK_FAILS(kspec_accumulator_update(a, &x, NULL, NULL, &err), KSPEC_E_DATA, err,
                 "row 2, column 1 (from 0) is NaN");
     CHECK(strcmp(err.option, "omit_nan") == 0);
     d.x[9] = INFINITY;
-    CHECK_FAILS(kspec_accumulator_update(a, &x, NULL, &err), KSPEC_E_DATA, err, "is infinite");
+    CHECK_FAILS(kspec_accumulator_update(a, &x, NULL, NULL, &err), KSPEC_E_DATA, err, "is infinite");
     CHECK_FAILS(kspec_accumulator_dimension(a, 1, &r, &err), KSPEC_E_ARG, err, "matrix 1 is not there");
     kspec_compare_result *c;
     CHECK_FAILS(kspec_accumulator_compare(a, &c, &err), KSPEC_E_ARG, err, "no second matrix");
@@ -408,7 +408,7 @@ TEST(threads_and_batches_do_not_change_a_bit) {
         for (size_t i = 0, n; i < P; i += n) {
             n = threads == 1 ? P : i + 97 < P ? 97 : P - i;
             const kspec_matrix part = view(x + i * Q, n, Q);
-            CHECK(!kspec_accumulator_update(a, &part, NULL, &err));
+            CHECK(!kspec_accumulator_update(a, &part, NULL, NULL, &err));
         }
         CHECK(!kspec_accumulator_dimension(a, 0, &r, &err));
         if (threads == 1) first[0] = r->dimension, first[1] = r->ci_low;

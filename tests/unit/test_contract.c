@@ -262,7 +262,7 @@ TEST(null_inputs_are_refused) {
         CHECK(blocks == NULL);
         kspec_accumulator *a = NOWHERE(kspec_accumulator);
         size_t bytes = 0;
-        REFUSES_NULL(kspec_accumulator_update(NULL, phi, NULL, &err));
+        REFUSES_NULL(kspec_accumulator_update(NULL, phi, NULL, NULL, &err));
         REFUSES_NULL(kspec_accumulator_update_device(NULL, phi, NULL, &err));
         REFUSES_NULL(kspec_accumulator_merge(NULL, NULL, &err));
         REFUSES_NULL(kspec_accumulator_dimension(NULL, 0, &d, &err));

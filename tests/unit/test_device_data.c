@@ -270,7 +270,7 @@ static void stream(const double *x, const double *y, const double *there_x, cons
         const kspec_matrix b = part_of(host ? x : there_x, from, end[k], COLS, width),
                            c = part_of(host ? y : there_y, from, end[k], OTHER, OTHER),
                            *second = y ? &c : NULL;
-        kspec_status st = host ? kspec_accumulator_update(a, &b, second, &err)
+        kspec_status st = host ? kspec_accumulator_update(a, &b, second, NULL, &err)
                                : kspec_accumulator_update_device(a, &b, second, &err);
         CHECK_MSG(st == KSPEC_OK, "%zu: %s", k, err.msg);
     }
@@ -345,8 +345,8 @@ TEST(batches_that_are_wrong) {
     for (size_t i = 0; i < (size_t)ROWS * COLS; i++)
         x[i] += 3 * cos((double)(i / COLS * 7 % 11 * (1 + i % COLS)));
     const kspec_matrix here = {x, 300, COLS, COLS, 1}, rest = {x + 300 * COLS, 400, COLS, COLS, 1};
-    CHECK(kspec_accumulator_update(whole, &here, NULL, &err) == KSPEC_OK);
-    CHECK(kspec_accumulator_update(whole, &rest, NULL, &err) == KSPEC_OK);
+    CHECK(kspec_accumulator_update(whole, &here, NULL, NULL, &err) == KSPEC_OK);
+    CHECK(kspec_accumulator_update(whole, &rest, NULL, NULL, &err) == KSPEC_OK);
     y[7 * COLS + 3] = NAN;
     kspec_matrix good = {upload(x, (size_t)ROWS * COLS), 300, COLS, COLS, 1}, next = good,
                  bad = {upload(y, (size_t)ROWS * COLS), 300, COLS, COLS, 1}, narrow = good, empty = good;
