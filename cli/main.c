@@ -126,7 +126,7 @@ static int check_output(const cli_common *c, const void *args) {
         if (!o->writes) continue;
         const char *path = *(const char *const *)((const char *)args + o->offset);
         kspec_error err;
-        if (!path) continue; /* rank 0 writes it */
+        if (!path) continue; /* rank 0 writes this file */
         kspec_status st = kspec_write_check(path, o->writes == WRITES_ARRAY ? 2 : 0, &err);
         if (st) status = cli_fail_writing(st, &err);
     }

@@ -35,11 +35,11 @@ typedef enum {
     OPT_CHOICE, /* int: the value of one of `choices` */
     OPT_SET,    /* unsigned: the values of some of `choices`, separated by commas and or-ed */
     OPT_LIST,   /* cli_list: comma-separated numbers */
-    OPT_RANGES, /* cli_ranges: whole numbers from 1 and ranges, 3,8-16,20-40:5 */
+    OPT_RANGES, /* cli_ranges: whole numbers from 1, and ranges such as 3,8-16,20-40:5 */
     OPT_SIGMA,  /* cli_sigma: a number above 0, or "median" */
-    OPT_BLOCK,  /* size_t: a whole number from 1, or "auto", KSPEC_BLOCK_AUTO */
-    OPT_DEVICE, /* int: a kspec_device, by auto, cpu, gpu or gpu:K */
-    OPT_LABEL   /* cli_labels: a name for the INPUTs that follow it; may be repeated */
+    OPT_BLOCK,  /* size_t: a whole number from 1, or "auto" (KSPEC_BLOCK_AUTO) */
+    OPT_DEVICE, /* int: a kspec_device, from auto, cpu, gpu or gpu:K */
+    OPT_LABEL   /* cli_labels: a name for the following INPUTs; may be repeated */
 } cli_type;
 /* clang-format on */
 
@@ -52,7 +52,7 @@ typedef struct {
     size_t *at, count;
 } cli_ranges;
 
-/* Names, each with the number of INPUTs before it */
+/* Labels, each with the number of INPUTs before it */
 typedef struct {
     const char **name;
     size_t *from, count;
@@ -84,21 +84,24 @@ typedef struct {
     int positive, whole;
     /* OPT_DOUBLE, OPT_RANGES: 1 if the word auto is allowed; it means NaN, or an empty list */
     int automatic;
-    /* The first arguments (cli_command.what) that allow it, as bits 1 << value; 0: all */
+    /* The first arguments (cli_command.what) that allow the option, as bits 1 << value; 0: all */
     unsigned of;
-    /* 1: it does not change the result, so the command line in the JSON object omits it */
+    /* 1: the option does not change the result, so the command line in the JSON object omits it */
     int aside;
     /* 1: for the tool only, useless to a host */
     int tool_only;
-    /* OPT_STRING: the kind of file that the command writes under this name; it is tried before the work */
+    /*
+     * OPT_STRING: the kind of file that the command writes under this name. The tool checks the name before
+     * the work
+     */
     enum { WRITES_NOTHING, WRITES_TEXT, WRITES_ARRAY } writes;
-    /* The value if the option stands alone; any other value must follow '='. NULL: it needs a value. */
+    /* The value of a bare option; any other value must follow '='. NULL: the option needs a value. */
     const char *bare;
 } cli_option;
 
 typedef struct cli_command cli_command;
 
-/* A column in the table of a list of INPUTs, and its number's path, such as "estimates.0.value" */
+/* A column in the table of several INPUTs, and the path of its number, such as "estimates.0.value" */
 typedef struct {
     const char *heading, *path;
 } cli_column;
@@ -112,7 +115,7 @@ struct cli_common {
     const char *output, *plot;
     /* Draws a result's object into the file of --plot. The core does not know the pictures. */
     int (*draw)(const char *path, const json_t *object);
-    /* Commands that divide their work among ranks: where they store it, or NULL */
+    /* For commands that divide their work among ranks: the directory of the checkpoint, or NULL */
     const char *checkpoint;
     /* The value of the first argument, for commands with cli_command.what; 0 if the argument is missing */
     int what;
@@ -126,15 +129,15 @@ struct cli_common {
     const char *select_rows, *select_cols, *axes;
     int nan;
     cli_list fill;
-    /* set by a command that computes with a host's arrays on the GPU that holds them */
+    /* 1: the command computes with arrays of a host on the GPU that holds them */
     int on_device;
     /* For the envelope of the JSON object: inputs, warnings, and when the command began */
     const cli_command *command;
     json_t *input, *warnings, *doubts;
     double start;
-    /* The memory-mapped files of data sets, each with its size and times when it was read */
+    /* The memory-mapped files of data sets, with their size and times when they were read */
     json_t *mapped;
-    /* The command inside which this one runs, or NULL */
+    /* The outer command, if this command runs inside another one, or NULL */
     const cli_common *outer;
 };
 
@@ -153,7 +156,10 @@ struct cli_command {
     /* Ends with a NULL name; the common options are added */
     const cli_option *options;
     size_t args_size;
-    /* Takes INPUTs and the options for them; and checks in its run function whether any is given */
+    /*
+     * reads_input: the command takes INPUTs and the options for them. input_optional: its run function checks
+     * whether any is given
+     */
     int reads_input, input_optional;
     /* Can estimate from the known entries of a matrix with missing ones (--nan pairwise) */
     int takes_holes;
@@ -163,11 +169,11 @@ struct cli_command {
     size_t most_inputs;
     /* -o names an output of the command, instead of a place for the table or the JSON object */
     int writes_output;
-    /* Its result has no picture: no --plot */
+    /* 1: the result has no picture, and the command has no --plot */
     int no_picture;
     /* A separate program, kspec-NAME, that is not installed */
     int apart;
-    /* Ranks divide its work, and --checkpoint stores it (ranks.c) */
+    /* 1: ranks divide the work, and --checkpoint stores it (ranks.c) */
     int shares;
     /* "@FILE" means one INPUT per line; the columns of their table, ended by a NULL path, or NULL */
     const cli_column *columns;
@@ -208,7 +214,7 @@ int cli_has_option(const cli_option *options, const char *name);
 
 /* Parses one value into its field; returns 0, or an exit status after a message. */
 int cli_set(const cli_option *o, const char *text, void *args);
-/* Is its name one letter, such as -n? --x is a long name without a letter. "-" or "--" before the name */
+/* Is the name a single letter, such as -n? (--x is a long name.) Then "-" precedes it, otherwise "--" */
 static inline int cli_is_short(const cli_option *o) { return !o->name[1] && o->letter; }
 const char *cli_dashes(const cli_option *o);
 /* Reads a finite number that is all of the text. */
@@ -227,18 +233,18 @@ const char *cli_nearest(const char *word, const char *const *list);
 
 /* The length in bytes of the UTF-8 character at s, with `left` bytes to go; 0 if it is invalid */
 size_t cli_letter(const char *s, size_t left);
-/* Is it a control character, including C1 (U+0080 to U+009F)? */
+/* Is the letter a control character, including C1 (U+0080 to U+009F)? */
 int cli_is_control(const char *s, size_t n);
 /*
  * Writes '?' for every byte that a terminal might obey, or that is not UTF-8. In a table, control characters
- * below 32 stay: they come from kspec itself.
+ * below 32 stay, because they come from kspec.
  */
 void cli_make_printable(char *text, size_t size, int table);
 
 /* "" for 1, "s" for every other number */
 static inline const char *cli_s(size_t count) { return count == 1 ? "" : "s"; }
 
-/* Sorts numbers upwards, without NaN among them */
+/* Sorts numbers in increasing order; none may be NaN */
 void cli_sort(double *x, size_t count);
 
 /* ---- hosts: programs that run commands inside themselves (tool.h) ---- */
@@ -247,18 +253,18 @@ void cli_sort(double *x, size_t count);
 typedef struct {
     void *ctx;
     /*
-     * receives the message, one line, and the exit status of the tool; `failed` precedes it if the library
-     * failed
+     * receives the message, one line, and the exit status of the tool. If the library failed, `failed` is
+     * called before
      */
     void (*error)(void *ctx, int status, const char *text);
     void (*failed)(void *ctx, kspec_status status);
-    /* receives the table, NULL for a host that shows none, and the JSON object; the host frees both */
+    /* receives the table (NULL if the host shows none) and the JSON object; the host frees both */
     void (*done)(void *ctx, char *table, char *json);
     kspec_progress progress;
-    /* 1: the host is a command of the tool; the inner command takes part in its ranks and checkpoint */
+    /* 1: the host is a command of the tool, whose ranks and checkpoint the inner command shares */
     int inner;
     int shows;
-    /* the data of dimension and compare, in place of their INPUTs; or NULL */
+    /* replaces the INPUTs of dimension and compare; or NULL */
     kspec_accumulator *accumulator;
 } cli_host;
 
@@ -297,13 +303,16 @@ int cli_run_list(const cli_common *c, size_t argc, const char *const *argv);
 void cli_memory_watch(void);
 /* Forgets any failure, since a new command begins. */
 void cli_memory_forget(void);
-/* Records a failure; and: did any allocation fail? Then the incomplete result must not be printed. */
+/*
+ * Records that an allocation failed. The next function asks whether any did; the result is then incomplete
+ * and must not be printed.
+ */
 void cli_memory_lost(void);
 int cli_memory_failed(void);
 
 /*
- * Parse all of a text or file. They return NULL without memory, or if it is not JSON (then `where` says
- * where). jansson's own functions end the process if memory runs out, so no other function may call them.
+ * Parse a whole text or file. They return NULL without memory, or if the text is not JSON (`where` then gives
+ * the place). jansson's own functions end the process if memory runs out, so no other function may call them.
  */
 json_t *cli_json_parse(const char *text, size_t size, json_error_t *where);
 json_t *cli_json_load(FILE *f, json_error_t *where);
@@ -331,7 +340,7 @@ int cli_error(int status, const char *fmt, ...) __attribute__((format(printf, 2,
 
 /* Prints the message of a failed library call and returns its exit status. */
 int cli_fail(kspec_status st, const kspec_error *err);
-/* The same for a value from a file that is out of range: status 3 */
+/* Like cli_fail(), for a value from a file that is out of range: status 3 */
 int cli_fail_data(kspec_status st, const kspec_error *err);
 /* Prints to standard output by calling `print`; after a failed write nothing more is printed. */
 int cli_print(void (*print)(FILE *f, const void *what), const void *what);
@@ -357,14 +366,19 @@ void cli_doubts_of_missing(const cli_common *c, const kspec_dataset *d);
 /* Warns about the tool itself rather than a result. */
 void cli_warn(const cli_common *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* A progress callback that draws a bar on a terminal after a second; its report may be NULL: no bar */
+/*
+ * A progress callback that draws a bar on a terminal after one second; its report is NULL if no bar is wanted
+ */
 kspec_progress cli_progress(const cli_common *c);
 void cli_progress_end(void);
 
 /* Seconds of wall-clock time since a fixed point */
 double cli_now(void);
 
-/* Makes signals that end the tool remove unfinished files first, and then end it with 128 + their number. */
+/*
+ * After this call, a signal that ends the tool first removes unfinished files. The exit status is 128 + the
+ * number of the signal.
+ */
 void cli_catch_signals(void);
 /* Makes these signals end this child process as well; 0: stops doing so. */
 void cli_guard_child(int pid);
@@ -381,8 +395,8 @@ int cli_read(const cli_common *c, kspec_dataset **d);
 int cli_check_mapped(const cli_common *c);
 
 /*
- * Reports a failed call on d, like cli_fail(). If d is on a GPU and unfit, prints the message of cli_read()
- * about its numbers on the host, which names the place.
+ * Reports a failed call on d, like cli_fail(). If d is on a GPU and unfit, reads the numbers on the host, and
+ * prints the message of cli_read(), which names the entry.
  */
 int cli_fail_of(const cli_common *c, const kspec_dataset *d, kspec_status st, const kspec_error *err);
 
@@ -410,7 +424,10 @@ typedef struct {
  * the result, also after a failure.
  */
 int cli_recordings_make(const cli_common *c, const cli_labels *labels, int each, cli_recordings *r);
-/* Reads the recordings. Notes a single one as the input itself, several as its list "matrices". */
+/*
+ * Reads the recordings. In the JSON object, a single recording is the input itself, and several are its list
+ * "matrices".
+ */
 int cli_recordings_read(const cli_common *c, cli_recordings *r, int centered);
 /* Refuses a recording that omitted rows, or columns, for missing values: others that share them do not. */
 int cli_check_paired(const cli_recording *r, int rows, int cols);
@@ -426,10 +443,10 @@ int cli_read_inputs(const cli_common *c, const char *role, const char *const *pa
 int cli_read_one(const cli_common *c, const char *role, const char *path, const kspec_read_opts *how,
                  kspec_dataset **d);
 
-/* Views of all trials of a data set; the caller frees them. NULL: no memory */
+/* Returns views of all trials of a data set, which the caller frees. NULL: no memory */
 kspec_matrix *cli_trials(const kspec_dataset *d);
 
-/* Prints the printable bytes of a name, the end of a long one, padded to `width` letters. */
+/* Prints the printable bytes of a name, or the end of a long name, padded to `width` letters. */
 void cli_print_name(FILE *f, const char *name, int width);
 int cli_name_width(const char *name);
 
@@ -441,7 +458,7 @@ kspec_status cli_write_array(const char *path, const double *x, size_t rows, siz
 
 /* The Sigma and Sigma_x of an RBF kernel, from the files of --sigma and --sigma-x; NULL: the identity. */
 typedef struct {
-    /* dim x dim; empty without a file */
+    /* dim x dim matrices; empty without a file */
     kspec_matrix sigma, sigma_x;
     /* The eta_count positive eigenvalues of Sigma_x Sigma^-1 */
     double *eta;
@@ -449,7 +466,10 @@ typedef struct {
     kspec_dataset *data[2];
 } cli_covariances;
 
-/* Reads and checks them; prints a message and returns the exit status. *dim: 0, or the dimension needed. */
+/*
+ * Reads and checks covariances. Prints a message on failure, and returns the exit status. *dim is 0, or the
+ * required dimension.
+ */
 int cli_read_covariances(const cli_common *common, const char *sigma, const char *sigma_x, size_t *dim,
                          cli_covariances *c);
 void cli_covariances_free(cli_covariances *c);
@@ -478,11 +498,11 @@ const cli_common *cli_running(void);
 
 /* Adds one more word to the command line, which every object contains. */
 void cli_remember(const char *word);
-/* Saves the command line while another command runs inside this one. */
+/* Saves the command line while another command runs inside this command. */
 char *cli_line_take(void);
 void cli_line_give(char *line);
 
-/* Notes a file that was read; how and d are NULL if it is not a matrix. */
+/* Notes a file that was read. how and d are NULL if the file is not a matrix. */
 void cli_note_input(const cli_common *c, const char *role, const char *const *paths, size_t count,
                     const kspec_read_opts *how, const kspec_dataset *d);
 /* Notes whether the input was centred and normalised. */
@@ -496,7 +516,7 @@ const char *cli_line(void);
 
 /* ---- ranks: the tool under mpirun ---- */
 
-/* Finds the launcher's other processes, and at the end agrees on the exit status with them. */
+/* Finds the other processes of a launcher. At the end, all processes agree on the exit status. */
 int cli_ranks_begin(char **argv);
 int cli_ranks_end(int status);
 
@@ -570,7 +590,7 @@ typedef struct {
 } cli_number;
 const char *cli_rounded(cli_number *to, double x, double error);
 void cli_cell_rounded(FILE *f, int width, double x, double error);
-/* An estimate in its interval. Its error is the geometric mean of its distances to the ends. */
+/* An estimate with its interval. Its error is the geometric mean of the distances to both ends. */
 typedef struct {
     cli_number value, low, high;
 } cli_interval;

@@ -189,7 +189,7 @@ void cli_note_treatment(const cli_common *c, const char *role, int centered, int
 
 json_t *cli_envelope(const cli_common *c, json_t *keys) {
     char schema[64], command[40];
-    /* a command may give its result another name: plot makes a figure */
+    /* A command may name its result differently: plot makes a figure. */
     const char *own = json_string_value(json_object_get(keys, "command"));
     snprintf(command, sizeof command, "%.*s", (int)strcspn(c->command->name, " "), c->command->name);
     if (own) snprintf(command, sizeof command, "%s", own);

@@ -116,7 +116,7 @@ static void describe(const cli_option *o, void *ctx) {
         snprintf(optional, sizeof optional, "[=%s]", o->arg);
         value = optional;
     }
-    if (cli_is_short(o)) /* an option of one letter, such as -n */
+    if (cli_is_short(o)) /* such as -n */
         snprintf(left, sizeof left, "-%c%s%s", o->letter, gap, value);
     else if (o->letter)
         snprintf(left, sizeof left, "-%c, --%s%s%s", o->letter, o->name, gap, value);

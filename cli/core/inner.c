@@ -18,7 +18,7 @@ static void keep_code(void *ctx, kspec_status status) { (void)ctx, (void)status;
 
 static void keep_result(void *ctx, char *table, char *json) {
     heard *h = ctx;
-    (void)table; /* the outer command prints no inner table */
+    (void)table; /* The outer command does not print tables of inner commands. */
     free(h->json);
     h->json = json;
 }

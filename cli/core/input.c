@@ -22,7 +22,10 @@ static int find_infinite(const kspec_matrix *m, size_t *row, size_t *col, double
 static int check_finite(const char *path, const kspec_dataset *d) {
     for (size_t t = 0; t < d->trials; t++) {
         const kspec_matrix m = kspec_dataset_trial(d, t);
-        /* scans a column-major matrix in memory order, and again for the first entry in row order */
+        /*
+         * Scans a column-major matrix in the order of memory. If an entry is bad, a second scan finds the
+         * first one by rows.
+         */
         const kspec_matrix turned = {m.data, m.cols, m.rows, m.col_stride, m.row_stride};
         size_t row, col;
         double value;
@@ -78,7 +81,7 @@ int cli_check_mapped(const cli_common *c) {
         const char *path = json_string_value(json_array_get(file, 0));
         const json_t *before = json_array_get(file, 1);
         json_t *now = path ? state_of(path) : NULL;
-        /* replacing the file by another of the same name does not change the mapped one */
+        /* A new file of the same name does not change the mapped file. */
         const int same = now && json_equal(json_array_get(before, 0), json_array_get(now, 0)) &&
                          json_equal(json_array_get(before, 1), json_array_get(now, 1));
         const int changed = same && !json_equal(before, now);

@@ -78,9 +78,11 @@ static size_t next(void *to, size_t most, void *data) {
 }
 
 json_t *cli_json_parse(const char *text, size_t size, json_error_t *where) {
-    enum { SCANNED = 1024 }; /* bytes that jansson asks for at a time, at about 128 bytes of memory each */
+    /* jansson asks for this many bytes at a time, and each takes about 128 bytes of memory */
+    enum { SCANNED = 1024 };
     json_t *json = NULL;
-    reserve.size = 3 * size + 256 * SCANNED; /* and the current word, which may be all of the text */
+    /* The current word, which may be the whole text, also needs memory. */
+    reserve.size = 3 * size + 256 * SCANNED;
     reserve.used = 0;
     reserve.bytes = malloc(reserve.size);
     if (reserve.bytes) {
@@ -124,7 +126,7 @@ static ssize_t append(void *cookie, const char *bytes, size_t size) {
         if (!more) {
             cli_memory_lost();
             t->failed = 1;
-            return 0; /* also sets the stream's error */
+            return 0; /* also sets the error of the stream */
         }
         t->data = more, t->room = room;
     }
@@ -142,7 +144,7 @@ FILE *cli_text_open(cli_text *t) {
 
 int cli_text_close(cli_text *t) {
     if (!t->stream) return 0;
-    fputc(0, t->stream); /* ends the text for readers of a string */
+    fputc(0, t->stream); /* A final zero makes the text a C string. */
     int lost = ferror(t->stream);
     lost |= fclose(t->stream) != 0;
     if (lost || t->failed) {

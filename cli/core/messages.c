@@ -20,7 +20,7 @@ int cli_error(int status, const char *fmt, ...) {
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    /* a name may hold line breaks and escape sequences; the message is one line */
+    /* A name may contain line breaks and escape sequences, but the message must be one line. */
     cli_make_printable(text, strlen(text), 0);
     if (cli_hosted) {
         cli_hosted->error(cli_hosted->ctx, status, text);
@@ -34,8 +34,8 @@ int cli_error(int status, const char *fmt, ...) {
 }
 
 /*
- * Adds " (--select-cols 1-)": the flag of the library's option, if the command has one. The value follows
- * unless the user gave the option or it is never left out; "-n 4" for nmax.
+ * Adds " (--select-cols 1-)": the flag of the library's option, if the command has one. The value follows,
+ * unless the user gave the option. nmax becomes "-n 4".
  */
 static void add_flag(const cli_common *c, const char *option, const char *setting, int always, char *text,
                      size_t size) {
@@ -73,7 +73,7 @@ int cli_fail(kspec_status st, const kspec_error *err) {
 }
 
 int cli_fail_data(kspec_status st, const kspec_error *err) {
-    /* a wrong option is not the file's fault */
+    /* A wrong option is an error of usage, not of the file. */
     return st == KSPEC_E_ARG && !err->option[0] ? fail(EXIT_INPUT, st, err) : cli_fail(st, err);
 }
 
@@ -100,7 +100,7 @@ void cli_error_prefix(kspec_error *err, const char *name) {
 
 int cli_no_memory(void) { return cli_error(EXIT_FAILED, "out of memory"); }
 
-/* Takes over an object with code, severity and text. They are missing without memory (cli_memory_lost()). */
+/* Stores an object with code, severity and text. Without memory, these are missing (cli_memory_lost()). */
 static void tell(const cli_common *c, json_t *doubt) {
     const char *severity = json_string_value(json_object_get(doubt, "severity")),
                *text = json_string_value(json_object_get(doubt, "text"));
@@ -229,7 +229,7 @@ static volatile sig_atomic_t child;
 void cli_guard_child(int pid) { child = pid; }
 
 static void interrupted(int signal) {
-    kspec_write_discard_all(); /* only async-signal-safe calls here */
+    kspec_write_discard_all(); /* This function may only make async-signal-safe calls. */
     if (child > 0) kill((pid_t)child, SIGTERM);
     if (drawn > 0 && write(2, "\r\033[K", 4) < 0) _exit(128 + signal);
     _exit(128 + signal);
@@ -263,5 +263,5 @@ void cli_catch_signals(void) {
     sigaction(SIGBUS, &a, NULL);
     a.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &a, NULL); /* a closed pipe becomes a write error */
-    sigaction(SIGXFSZ, &a, NULL); /* so does a file beyond the size limit */
+    sigaction(SIGXFSZ, &a, NULL); /* a file beyond the size limit also becomes a write error */
 }

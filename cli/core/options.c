@@ -95,7 +95,7 @@ typedef struct {
     size_t length;
     char letter;
     const cli_option *found;
-    /* All names, to suggest the nearest */
+    /* All names, from which the nearest one is suggested */
     const char *names[64];
     size_t count;
 } search;
@@ -118,7 +118,7 @@ static int unknown(const cli_command *c, const char *arg, const search *s) {
     char word[64];
     if (c->no_picture && s->name && s->length == 4 && strncmp(s->name, "plot", 4) == 0)
         return cli_error(EXIT_USAGE, "%s has no picture: --plot is for other commands", c->name);
-    if (strchr(arg, '[')) /* an expression of estimate */
+    if (strchr(arg, '[')) /* the argument is an expression for estimate */
         return cli_error(EXIT_USAGE, "%s: '%s' begins with '-'; write -- and a space before it", c->name,
                          arg);
     snprintf(word, sizeof word, "%.*s", (int)s->length, s->name ? s->name : "");
@@ -169,7 +169,7 @@ int cli_no_input(const cli_command *c) {
     return cli_error(EXIT_USAGE, "%s: no INPUT given; 'kspec %s -h' shows the usage", c->name, c->name);
 }
 
-/* Removes the first argument from the others if it is a choice. */
+/* Removes the first argument from the list if it is a choice. */
 static int take_what(const cli_command *c, cli_common *common) {
     char names[200];
     if (!c->what || (!common->input_count && c->what_optional)) return EXIT_DONE;

@@ -71,7 +71,7 @@ static int send_out(const char *output, const char *data, size_t size) {
         return st ? cli_fail_writing(st, &err) : EXIT_DONE;
     }
     int lost = fwrite(data, 1, size, stdout) != size || fflush(stdout) != 0;
-    clearerr(stdout); /* a host may still use stdout */
+    clearerr(stdout); /* Clears the error, because a host may still use stdout. */
     return lost ? cli_fail_output() : EXIT_DONE;
 }
 
@@ -124,7 +124,7 @@ static int send_object(const char *output, const json_t *object) {
     return status;
 }
 
-/* Gives the host the object, and the table if it wants one. */
+/* Gives the host the object, and the table if the host wants one. */
 static int hand_over(const cli_common *c, void (*print)(FILE *f, const void *result),
                      json_t *(*keys)(const void *result), const void *result) {
     cli_text table = {0};
@@ -159,7 +159,8 @@ int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
         status = send_object(output, object);
     else if (print)
         status = send_table(output, print, result);
-    if (c->plot && object && !cli_memory_failed()) { /* the result is out, even if drawing fails */
+    /* The result is already written, even if drawing fails. */
+    if (c->plot && object && !cli_memory_failed()) {
         int drawn = c->draw(c->plot, object);
         if (!status) status = drawn;
     }

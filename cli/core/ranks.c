@@ -16,7 +16,7 @@
 static _Thread_local struct {
     kspec_comm *comm;
     kspec_team *team;
-    /* this rank's first message, and the digest of its inputs so far */
+    /* the first message of this rank, and the digest of its inputs so far */
     char message[512];
     uint64_t inputs_digest;
     /* 1: the checkpoint is open, for inputs with this digest */
@@ -71,17 +71,17 @@ static kspec_status set_threads(void) {
     snprintf(text, sizeof text, "%d", threads > 0 ? threads : 1);
     return setenv("KSPEC_THREADS", text, 1) ? KSPEC_E_NOMEM : KSPEC_OK;
 }
-#else /* the system does not say which CPUs a process may use: the user sets KSPEC_THREADS */
+#else /* This system does not say which CPUs a process may use, so the user sets KSPEC_THREADS. */
 static kspec_status set_threads(void) { return KSPEC_OK; }
 #endif
 
 int cli_ranks_begin(char **argv) {
     kspec_error err;
-    if (launched_rank() >= 0) cli_restart(argv); /* a process cannot restart once MPI has begun */
+    if (launched_rank() >= 0) cli_restart(argv); /* A process must restart before MPI begins. */
     kspec_status st = kspec_mpi_open(&ranks.comm, &err);
     if (st) return cli_fail(st, &err);
     if (!ranks.comm) return EXIT_DONE;
-    if (ranks.comm->rank > 0) { /* rank 0 prints in its place */
+    if (ranks.comm->rank > 0) { /* Rank 0 prints for this rank. */
         int nowhere = open("/dev/null", O_WRONLY);
         if (nowhere >= 0) {
             dup2(nowhere, 1);
@@ -191,7 +191,8 @@ kspec_status cli_team(const cli_common *c, kspec_team **out, kspec_error *err) {
         FILE *f = cli_text_open(&text);
         if (f)
             fprintf(f, "command %s\ninputs %016llx\n", cli_line(), (unsigned long long)ranks.inputs_digest);
-        if (!cli_text_close(&text) || cli_memory_failed()) { /* a word of the line may be missing */
+        /* Without memory, a word of the line may be missing. */
+        if (!cli_text_close(&text) || cli_memory_failed()) {
             free(text.data);
             snprintf(err->msg, sizeof err->msg, "out of memory");
             return err->code = KSPEC_E_NOMEM;

@@ -23,7 +23,10 @@ static int add(cli_recordings *r, const char *name, const char *const *inputs, s
 
 /* ---- a list of recordings ---- */
 
-/* Adds a line, which r owns afterwards. Tabs separate its words; the first of several words is the label. */
+/*
+ * Adds a line, which r then owns. Tabs separate the words of the line. The first of several words is the
+ * label.
+ */
 static int add_line(cli_recordings *r, const char *path, size_t number, char *line) {
     char **lines = realloc(r->lines, (r->line_count + 1) * sizeof *lines);
     if (!lines) {
@@ -43,7 +46,8 @@ static int add_line(cli_recordings *r, const char *path, size_t number, char *li
         if (!*word) return cli_error(EXIT_INPUT, "%s: line %zu has an empty word", path, number);
         words[count++] = word;
     }
-    for (size_t k = count > 1; k < count; k++) /* a list inside a list might be itself */
+    /* A list inside a list is refused, because a list might contain itself. */
+    for (size_t k = count > 1; k < count; k++)
         if (words[k][0] == '@' && access(words[k], F_OK) != 0)
             return cli_error(EXIT_INPUT, "%s: line %zu: %s: a list cannot contain a list", path, number,
                              words[k]);
@@ -89,7 +93,7 @@ static int same_list(const cli_common *c, const char *path, const cli_recordings
 static int add_inputs(const cli_common *c, const char *label, size_t from, size_t to, int each,
                       cli_recordings *r) {
     int status = EXIT_DONE;
-    size_t first = from; /* the first trial of the current recording */
+    size_t first = from; /* the current recording begins with this trial */
     for (size_t i = from; i <= to && !status; i++) {
         int list = i < to && c->inputs[i][0] == '@' && c->inputs[i][1];
         if (list && label)
@@ -110,7 +114,8 @@ static int add_inputs(const cli_common *c, const char *label, size_t from, size_
 int cli_recordings_make(const cli_common *c, const cli_labels *labels, int each, cli_recordings *r) {
     *r = (cli_recordings){0};
     int status = EXIT_DONE;
-    for (size_t k = 0; k <= labels->count && !status; k++) { /* begins with the INPUTs before any label */
+    /* Begins with the INPUTs before the first label. */
+    for (size_t k = 0; k <= labels->count && !status; k++) {
         size_t from = k ? labels->from[k - 1] : 0, to = k < labels->count ? labels->from[k] : c->input_count;
         const char *label = k ? labels->name[k - 1] : NULL;
         if (label && !*label) return cli_error(EXIT_USAGE, "--label: the name is empty");

@@ -14,7 +14,7 @@
 #include <sys/auxv.h>
 #endif
 
-/* The variable in which a process leaves its core's name to its successor */
+/* The variable that tells a restarted process which core OpenBLAS had detected */
 #define BEFORE "KSPEC_CORE_BEFORE"
 
 static _Thread_local char before[32];
@@ -66,7 +66,7 @@ void cli_restart(char **argv) {
     learn_core_before();
     const char *core = kspec_blas_advice(); /* NULL in the successor, which has the variable: no loop */
     if (!core) return;
-    /* the process runs as "ld.so kspec": its program is ld.so, which takes other arguments */
+    /* If the process runs as "ld.so kspec", its program is ld.so, which takes other arguments. */
     if (!getauxval(AT_BASE)) return;
     const char *name = strrchr(kspec_blas(), ' ');
     if (setenv("OPENBLAS_CORETYPE", core, 1) == 0 && setenv(BEFORE, name ? name + 1 : "?", 1) == 0)
@@ -74,7 +74,7 @@ void cli_restart(char **argv) {
     unsetenv("OPENBLAS_CORETYPE");
     unsetenv(BEFORE);
 }
-#else /* only Linux lets a program restart itself like this */
+#else /* This kind of restart works on Linux only. */
 void cli_restart_limited(char **argv) { (void)argv; }
 
 void cli_restart(char **argv) {

@@ -149,7 +149,7 @@ static int set_block(const cli_option *o, const char *text, size_t *to) {
     return bad(o, text, "a whole number from 1, or auto");
 }
 
-/* Finds one word of text, n letters long. */
+/* Finds the choice whose name is the first n letters of text. */
 static int find(const cli_option *o, const char *text, size_t n, int *value) {
     char names[400];
     const cli_choice *k = cli_find_choice(o->choices, text, n);

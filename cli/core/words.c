@@ -48,10 +48,11 @@ static size_t distance(const char *a, const char *b) {
 
 const char *cli_nearest(const char *word, const char *const *list) {
     const char *best = NULL;
-    size_t best_d = strlen(word) / 2 + 1; /* words farther apart than half their letters are not similar */
+    /* Words are similar if they differ in at most half of their letters. */
+    size_t best_d = strlen(word) / 2 + 1;
     for (; *list; list++) {
         size_t d = distance(word, *list);
-        /* the beginning of an entry counts as near */
+        /* A word that begins an entry is near to it. */
         if (d > 1 && strlen(word) >= 3 && strncmp(word, *list, strlen(word)) == 0) d = 1;
         if (d < best_d) best_d = d, best = *list;
     }
@@ -68,7 +69,7 @@ size_t cli_letter(const char *text, size_t left) {
         if ((s[i] & 0xc0) != 0x80) return 0;
     int odd = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
               (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f);
-    return odd ? 0 : n; /* overlong, surrogate, or past U+10FFFF */
+    return odd ? 0 : n; /* overlong form, surrogate, or beyond U+10FFFF */
 }
 
 int cli_is_control(const char *text, size_t n) {

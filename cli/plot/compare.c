@@ -1,7 +1,7 @@
 /*
- * Draws the result of kspec compare. Several matrices: their alignments as a square of tiles. Two matrices:
- * the alignment, if there is one, with its interval next to the biased one, and the differences in standard
- * errors.
+ * Draws the result of kspec compare. Several matrices give a square of tiles, one for each alignment. Two
+ * matrices give the alignment with its interval, the biased alignment next to it, and the differences in
+ * units of standard errors.
  */
 #include "plot/plot.h"
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* FEW: points that are read one by one; MOST: a longer series has no points with a title */
+/* FEW: up to this number, each point is described. MOST: points of longer series have no titles */
 enum { FEW = 12, MOST = 200 };
 
 static void put_point(FILE *to, const plot_point *q) {
@@ -61,15 +61,15 @@ void plot_describe(FILE *to, const plot_figure *f) {
 
 /* ---- a place ---- */
 
-/* Position on the axis: 0 at its low end, 1 at its high end */
+/* The position on an axis: 0 at the low end, 1 at the high end */
 static double along(const plot_axis *a, double x) {
     if (a->scale != PLOT_LOG) return (x - a->low) / (a->high - a->low);
     return x > 0 ? log(x / a->low) / log(a->high / a->low) : NAN;
 }
 
 /*
- * Identifies the point of a mark by its place, which gnuplot writes with two digits: gnuplot does not name
- * the point.
+ * Does a mark show this point? gnuplot does not name the points of marks, so the place of the mark decides,
+ * which has two digits.
  */
 static int is_drawn(const plot_panel *p, const plot_series *s, const plot_point *q, const plot_layout *l,
                     const plot_place *frame, double x, double y) {

@@ -3,7 +3,7 @@
 
 #include "plot/layout.h"
 
-/* Describes all of it: axes, series, marks, notes. */
+/* Describes axes, series, marks and notes of a figure. */
 void plot_describe(FILE *to, const plot_figure *f);
 
 /*

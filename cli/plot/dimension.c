@@ -26,7 +26,7 @@ static void add_curve(plot_figure *f, plot_panel *p, const plot_source *s, const
     plot_label(s, label, name, sizeof name);
     snprintf(full, sizeof full, "%s%s%s", own ? own : "", own ? ": " : "", name);
     plot_series *line = plot_add_series(f, p, full, PLOT_LINESPOINTS, -1);
-    /* the last point of the curve is the whole matrix, which has separate keys */
+    /* The last point of the curve is the whole matrix, whose numbers have separate keys. */
     for (size_t k = 0; k + 1 < json_array_size(curve); k++) {
         const json_t *point = json_array_get(curve, k);
         plot_add_point(f, line, plot_number(point, "rows"), plot_number(point, key), NAN, NAN);
@@ -52,7 +52,10 @@ static int any_curve(const json_t *results) {
     return 0;
 }
 
-/* Adds result number i to both series: its dimension with the interval, and the matrix's own. */
+/*
+ * Adds result number i to both series: the dimension with its interval, and the biased dimension of the
+ * matrix.
+ */
 static int add_pair(plot_figure *f, const plot_source *s, plot_series *const all[2], size_t i,
                     const json_t *e) {
     int status = check(s, e);
@@ -92,7 +95,7 @@ static int add_batch(plot_figure *f, const plot_source *s, const json_t *results
     return EXIT_DONE;
 }
 
-/* Adds one matrix without a curve as a single point, since it says nothing about other sizes. */
+/* Adds a matrix without a curve as a single point. */
 static int add_alone(plot_figure *f, const plot_source *s) {
     char size[80];
     int status = check(s, s->json);

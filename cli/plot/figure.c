@@ -7,7 +7,7 @@
 #include <string.h>
 
 /*
- * Makes room for one more entry in a list of `count`. Without memory it returns NULL and marks the figure as
+ * Makes room for one more entry in a list of `count`. Without memory, returns NULL and marks the figure as
  * failed.
  */
 static void *grow(plot_figure *f, void *list, size_t count, size_t size) {
@@ -137,7 +137,7 @@ int plot_unfit(const plot_source *s, const char *fmt, ...) {
 
 double plot_value(const json_t *number) {
     double x = json_is_number(number) ? json_number_value(number) : NAN;
-    return fabs(x) < 1e290 ? x : NAN; /* larger numbers overflow sums and axes */
+    return fabs(x) < 1e290 ? x : NAN; /* larger numbers would overflow sums and axes */
 }
 
 double plot_number(const json_t *object, const char *key) { return plot_value(json_object_get(object, key)); }
@@ -170,7 +170,7 @@ void plot_shape_title(plot_figure *f, const plot_source *s, size_t count) {
     const json_t *only = NULL;
     for (size_t k = 0; k < count; k++)
         if (strcmp(s[k].command, "theory") != 0 && strcmp(s[k].command, "generate") != 0) {
-            if (only) return; /* with several results, the legend names them */
+            if (only) return; /* The legend names several results. */
             only = s[k].json;
         }
     double rows = plot_number(only, "rows"), cols = plot_number(only, "cols"),

@@ -1,6 +1,6 @@
 /*
  * Writes the gnuplot script of a figure. Every text is a string in single quotes, in which gnuplot runs and
- * replaces nothing. Every number stands unchanged in a data block; the plot command converts it for the axis.
+ * replaces nothing. Numbers are unchanged in a data block, and the plot command converts them for the axis.
  */
 #include "plot/plot.h"
 #include "plot/layout.h"
@@ -14,7 +14,7 @@ static const char *const colors[PLOT_COLORS] = {"#000000", "#E69F00", "#56B4E9",
 static const int order[PLOT_COLORS] = {5, 6, 3, 1, 7, 2, 0, 4};
 int plot_color(size_t turn) { return order[turn % PLOT_COLORS]; }
 
-/* gnuplot's filled and open marks, and kinds of lines; kind 3 is reserved for dotted series */
+/* the numbers of gnuplot's filled and open marks, and of its lines; line 3 is reserved for dotted series */
 static const int shapes[] = {7, 5, 9, 13, 11, 4, 6, 8};
 static const int dashes[] = {1, 2, 4, 5};
 /* A line of at most this many points has marks. */
@@ -22,19 +22,26 @@ enum { FEW = 60 };
 
 /* ---- texts ---- */
 
-/* Writes a run of text. Some letters have a meaning in gnuplot's enhanced text; a backslash removes it. */
+/*
+ * Writes a run of text. Some letters have a meaning in gnuplot's enhanced text, and a backslash removes this
+ * meaning.
+ */
 static void put_run(FILE *to, const char *run, size_t n, char kind) {
     if (kind) fprintf(to, "%c{", kind);
     for (size_t i = 0; i < n; i++) {
         if (run[i] == '\\')
             fputs("\\\\{}",
-                  to); /* braces separate it from a U+ that may follow: \U+ is a letter by its number */
+                  /*
+                   * Braces separate the backslash from a following U+, because \U+ names a letter by its
+                   * number.
+                   */
+                  to);
         else if (run[i] == '>' && (i == 0 || run[i - 1] == ']'))
             fputs("{}>", to); /* gnuplot writes > unchanged, but XML does not allow ]]> in a text */
         else if (strchr("{}^_@&~", run[i]))
             fprintf(to, "\\%c", run[i]);
         else if (run[i] == '\'')
-            fputs("’", to); /* gnuplot cannot write ' at the start of such a string */
+            fputs("’", to); /* gnuplot cannot write ' at the start of a quoted string. */
         else
             fputc(run[i], to);
     }
@@ -47,7 +54,7 @@ static void put_text(FILE *to, const char *text, size_t most) {
     fputc('\'', to);
 }
 
-/* Writes the name of a tick. It is a format string, so '%' is doubled. */
+/* Writes the name of a tick. The name is a format string, so '%' is doubled. */
 static void put_name_run(FILE *to, const char *run, size_t n, char kind) {
     for (size_t i = 0, k; i < n; i += k) {
         for (k = run[i] == '%'; i + k < n && run[i] != '%' && run[i + k] != '%';) k++;
@@ -58,8 +65,8 @@ static void put_name_run(FILE *to, const char *run, size_t n, char kind) {
 /* ---- axes ---- */
 
 /*
- * Writes ticks at 1, 2 and 5 times powers of ten if the powers alone are too few, and at 1 to 9 times if
- * these are still too few.
+ * Writes the ticks of a short logarithmic axis: 1, 2 and 5 times powers of ten, or 1 to 9 times if these are
+ * too few.
  */
 static void put_short_log(FILE *to, char axis, const plot_axis *a) {
     int all = log10(a->high) - log10(a->low) < 0.8;
@@ -175,7 +182,7 @@ static void put_title(const clause_list *c, const char *label) {
     put_text(c->to, label, c->letters);
 }
 
-/* Writes column 1, shifted if the series asks for it. */
+/* Writes column 1, shifted by the offset of the series. */
 static void put_x(FILE *to, const plot_series *s) {
     if (s->shift != 0)
         fprintf(to, "($1+%.6g)", s->shift);
@@ -216,11 +223,11 @@ static void put_error_bars(clause_list *c, size_t k, const char *color, int abov
     double low = c->p->y.low;
     begin(c, k);
     put_x(c->to, s);
-    if (above_frame_only) /* the value is not on the axis, but its error bar reaches it */
+    if (above_frame_only) /* the value lies outside the axis, but its error bar reaches the frame */
         fprintf(c->to, ":($2<=0&&$4>0?%.17g:NaN):(%.17g):4", low, low);
     else if (c->p->y.scale == PLOT_LOG)
         fprintf(c->to, ":($3<=$4?$2:NaN):($3>0?$3:%.17g):4", low);
-    else /* skips a point without a bar, which would leave a stray cap */
+    else /* Skips a point without a bar, because gnuplot would draw a stray cap. */
         fputs(":($3<=$4?$2:NaN):3:4", c->to);
     fprintf(c->to,
             " with yerrorbars linetype 1 dashtype %d linecolor rgb '%s' linewidth 1 pointtype 0 pointsize 0 "
@@ -245,14 +252,14 @@ static void put_tiles(clause_list *c, size_t k) {
     begin(c, k);
     fputs("1:2:(0.48):(0.48):3 with boxxyerror fillcolor palette fillstyle solid noborder notitle", c->to);
     begin(c, k);
-    /* no label if it is undefined (any expression of NaN is the label "NaN"), and no minus before 0.00 */
+    /* An undefined value has no label (gnuplot would print "NaN"), and 0.00 has no minus. */
     fputs("1:2:(strcol(3) eq 'NaN'?'':abs($3)<0.005?'0.00':sprintf('%.2f',$3)) with labels notitle", c->to);
 }
 
 static void put_series(clause_list *c, size_t k, size_t turn) {
     const plot_series *s = c->p->series[k];
     const char *color = colors[s->color >= 0 ? s->color : plot_color(turn)];
-    for (size_t t = 0; t < PLOT_COLORS; t++) /* a colour keeps its shape and its dashes */
+    for (size_t t = 0; t < PLOT_COLORS; t++) /* Each colour has a fixed mark and a fixed dash pattern. */
         if (s->color == plot_color(t)) turn = t;
     int shape = shapes[turn % (sizeof shapes / sizeof *shapes)], dash = 1;
     int marks =
@@ -261,7 +268,8 @@ static void put_series(clause_list *c, size_t k, size_t turn) {
     double size = s->count > FEW ? 0.35 : 0.75;
     if (s->style == PLOT_DASHED) dash = 2;
     if (s->style == PLOT_DOTTED) dash = 3;
-    if (!marks && s->color != PLOT_BLACK && /* distinguished by more than colour; black is solid */
+    /* Dashes also distinguish series, not only colours; black is solid. */
+    if (!marks && s->color != PLOT_BLACK &&
         (s->style == PLOT_LINE || s->style == PLOT_LINESPOINTS || s->style == PLOT_BAND))
         dash = dashes[turn % (sizeof dashes / sizeof *dashes)];
     if (s->style == PLOT_BARS) {
@@ -295,7 +303,7 @@ static void put_series(clause_list *c, size_t k, size_t turn) {
     if (marks) fprintf(c->to, " pointtype %d pointsize %g", shape, size);
     put_title(c, s->label);
     if (!marks || s->count > FEW || c->p->y.scale != PLOT_LOG) return;
-    /* values that the axis cannot show get an open triangle at its foot */
+    /* An open triangle at the foot of the axis stands for values that the axis cannot show. */
     int below = 0, reaching = 0;
     for (size_t i = 0; i < s->count; i++) {
         below |= s->at[i].y <= 0;
@@ -329,7 +337,10 @@ static void put_mark_lines(FILE *to, const plot_panel *p) {
                 m->axis == 'x' ? "set arrow from %.17g, graph 0 to %.17g, graph 1"
                                : "set arrow from graph 0, first %.17g to graph 1, first %.17g",
                 m->at, m->at);
-        /* without a linetype SVG joins lines of one colour, and the second gets the first one's dashes */
+        /*
+         * Without a linetype, SVG joins lines of one colour, and the second line gets the dashes of the
+         * first.
+         */
         fprintf(to, " nohead back linetype 1 dashtype %d linecolor rgb '#555555' linewidth 1.2\n",
                 plot_mark_dash(p, k));
     }
@@ -380,7 +391,7 @@ static void put_panel(FILE *to, const plot_figure *f, size_t i, const plot_layou
     put_axis(to, 'y', p, at->ylabel_letters, (at->top - at->bottom) * l->height);
     put_mark_lines(to, p);
     clause_list c = {to, i, 0, at->legend_letters, p};
-    for (int bands = 1; bands >= 0; bands--) /* bands behind everything else */
+    for (int bands = 1; bands >= 0; bands--) /* Bands are drawn first, behind everything else. */
         for (size_t k = 0; k < p->series_count; k++)
             if (p->series[k]->count && (p->series[k]->style == PLOT_BAND) == bands) put_series(&c, k, k);
     put_mark_names(&c);
@@ -394,7 +405,7 @@ void plot_script(FILE *to, const plot_figure *f, const plot_look *look, plot_for
            unit = format == PLOT_PNG || format == PLOT_PDF ? 0.75 : 1; /* points, or pixels */
     fputs("set encoding utf8\nset decimalsign '.'\n", to);
     if (format == PLOT_PNG) {
-        double s = look->width ? 1 : 2; /* sharp on any screen unless the user sets a size */
+        double s = look->width ? 1 : 2; /* A default size is doubled, so that it is sharp on any screen. */
         fprintf(to,
                 "set terminal pngcairo size %.0f,%.0f fontscale %g linewidth %g pointscale %g dashlength 1.2",
                 s * w, s * h, s, s, s);
@@ -407,7 +418,7 @@ void plot_script(FILE *to, const plot_figure *f, const plot_look *look, plot_for
     fprintf(to, " enhanced font 'sans-serif,%g' background '#ffffff'\n", PLOT_FONT * unit);
     if (unit == 1)
         fputs("set xtics offset 0,0.3\nset xlabel offset 0,0.7\nset ylabel offset 0.8,0\n",
-              to); /* its lines are farther apart */
+              to); /* the lines of this text need more space */
     fputs("set border 3 linecolor rgb '#444444'\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
           "set grid xtics ytics nomxtics nomytics linetype 1 linecolor rgb '#dddddd' linewidth 0.6\n"
           "set bars 0.6\nset title offset 0,-0.3\n"

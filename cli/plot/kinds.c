@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* clang-format off */
-/* `with`: the kinds that can share a figure with it */
+/* `with`: the kinds that can share a figure with this kind */
 static const struct {
     const char *command;
     int (*make)(plot_figure *f, const plot_source *s, size_t count);

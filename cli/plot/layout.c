@@ -15,7 +15,7 @@ static size_t legend_entries(const plot_panel *p) {
     size_t n = 0;
     for (size_t k = 0; k < p->series_count; k++) n += p->series[k]->label && p->series[k]->count;
     for (size_t k = 0; k < p->mark_count; k++) n += p->marks[k].label != NULL;
-    return n > 1 ? n : 0; /* a single one is named in the title */
+    return n > 1 ? n : 0; /* the title names a single series */
 }
 
 static double text_width(const char *text, double font) {
@@ -77,9 +77,9 @@ static size_t row_legend(const plot_figure *f, size_t C, size_t r) {
 }
 
 /*
- * Chooses the panels with a legend. If one legend is enough for every row, each row has one, to the right of
- * its panels; a row like the one above has none. Then `right` is set. Otherwise each panel has a legend next
- * to it.
+ * Chooses the panels with a legend. If every row needs at most one legend, the legend stands to the right of
+ * the row's panels. A row like the row above has none. Then `right` is set. Otherwise each panel has a legend
+ * next to it.
  */
 static void choose_legends(const plot_figure *f, size_t C, size_t R, int *right, plot_layout *l) {
     *right = 1;
@@ -96,15 +96,16 @@ static void choose_legends(const plot_figure *f, size_t C, size_t R, int *right,
 }
 
 /*
- * The approximate letters of the longest number next to the axis: from a step of a sixth of the axis, or its
- * least power
+ * The approximate length of the longest number next to the axis, from a step of a sixth of the axis, or from
+ * its smallest power
  */
 static double tick_letters(const plot_axis *a) {
     double largest = fmax(fabs(a->low), fabs(a->high)), step = (a->high - a->low) / 6;
     if (a->scale == PLOT_LOG && a->high >= 100 * a->low) return 4; /* 10^{-5} */
     if (a->scale == PLOT_LOG) step = a->low;
     double digits = fmax(1, floor(log10(largest)) + 1), decimals = fmax(0, ceil(-log10(step)));
-    return fmin(digits + (decimals > 0) + decimals + (a->low < 0), 8); /* longer numbers have an exponent */
+    /* longer numbers are printed with an exponent */
+    return fmin(digits + (decimals > 0) + decimals + (a->low < 0), 8);
 }
 
 static double left_margin(const plot_panel *p) {
@@ -157,8 +158,8 @@ static double legend_height(const plot_figure *f, const plot_layout *l, size_t i
 }
 
 /*
- * The most space that the panels of a row need below them for axis, names and a note. Frames of one row end
- * at one height.
+ * The most space that any panel of a row needs below its frame, for axis, names and a note. Frames of one row
+ * end at the same height.
  */
 static double row_foot(const plot_figure *f, size_t C, size_t r) {
     double foot = 0;
@@ -172,7 +173,7 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
     double font = PLOT_FONT - 1, shared = 0, beside[PLOT_MOST_PANELS] = {0}, rows[PLOT_MOST_PANELS],
            total = 0;
     double column[PLOT_MOST_PANELS], height = R == 1 && C < 3 ? 380 : 320;
-    double band = f->title && !look->narrow ? 40 : 12; /* for the title of the whole figure */
+    double band = f->title && !look->narrow ? 40 : 12; /* height of the figure's title */
     int right;
     memset(l, 0, sizeof *l);
     choose_legends(f, C, R, &right, l);

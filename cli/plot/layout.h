@@ -1,4 +1,7 @@
-/* Places a figure's panels and legends, in fractions of the whole picture from its lower left corner. */
+/*
+ * Places the panels and legends of a figure. Positions are fractions of the picture, from its lower left
+ * corner.
+ */
 #pragma once
 
 #include "plot/plot.h"

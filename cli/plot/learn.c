@@ -22,7 +22,7 @@ static double element(const json_t *epoch, const char *key, size_t order) {
     return plot_value(json_array_get(json_object_get(epoch, key), order - 1));
 }
 
-/* Adds one width's values of m(order) over the seeds, at each epoch of its runs. */
+/* Adds the values of m(order) of one width over the seeds, at each epoch. */
 static int add_width(plot_figure *f, plot_panel *p, const plot_source *s, double width, const char *key,
                      size_t order, const char *label, int color, int dotted) {
     const json_t *runs = json_object_get(s->json, "runs"), *run, *epochs = NULL;
@@ -59,7 +59,7 @@ static int add_width(plot_figure *f, plot_panel *p, const plot_source *s, double
     return EXIT_DONE;
 }
 
-/* Finds the different widths of a result, in order, and the number of orders of its moments. */
+/* Finds the different widths of a result in increasing order, and the number of orders. */
 static int survey(const plot_source *s, double *widths, size_t *count, size_t *orders) {
     const json_t *runs = plot_list(s, "runs"), *run;
     size_t i;

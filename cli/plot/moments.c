@@ -17,14 +17,14 @@ static void add_truth(plot_figure *f, plot_panel *const panels[2], const json_t 
     for (int roots = 0; roots < 2; roots++) {
         plot_series *s = plot_add_series(f, panels[roots], label, alone ? PLOT_LINESPOINTS : PLOT_LEVELS,
                                          alone ? -1 : PLOT_BLACK);
-        for (size_t i = (size_t)roots; i < json_array_size(moments); i++) { /* m(1) is its own root */
+        for (size_t i = (size_t)roots; i < json_array_size(moments); i++) { /* m(1) equals its root */
             double n = (double)(i + 1), m = plot_value(json_array_get(moments, i));
             plot_add_point(f, s, n, roots ? signed_root(m, n) : m, NAN, NAN);
         }
     }
 }
 
-/* Adds the estimates of one estimator to both panels; estimator `k` of `all`, side by side. */
+/* Adds the estimates of one estimator, number `k` of `all`, to both panels. Estimators stand side by side. */
 static void add_estimator(plot_figure *f, plot_panel *const panels[2], const plot_source *src,
                           const char *name, size_t k, size_t all) {
     char label[256];
@@ -54,7 +54,8 @@ static void swap(const char **a, const char **b) {
 }
 
 /*
- * Moves the naive estimator to the second place: it gets the colour of the matrix itself in other pictures.
+ * Moves the naive estimator to the second place, so that it has the colour that the biased value has in other
+ * pictures.
  */
 static void order_names(const char **names, size_t count) {
     if (count > 1 && strcmp(names[0], "naive") == 0) swap(&names[0], &names[1]);

@@ -6,7 +6,7 @@
 
 enum { METHODS = 16 };
 
-/* Are the matrix and the kernel the same? Then one method's points form one curve. */
+/* Do two results have the same matrix and kernel? Then the points of a method form one curve. */
 static int same_matrix(const json_t *a, const json_t *b) {
     static const char *const keys[] = {"input", "scaling", "rows", "cols", "kernel", "sigma"};
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
@@ -29,7 +29,10 @@ static void add_entry(plot_figure *f, plot_series *s, const json_t *e, int singl
     plot_add_point(f, s, single ? 0 : plot_number(e, "seconds"), y, low, high);
 }
 
-/* Begins the title with the exact norm, or else the first one with an interval, or the first one. */
+/*
+ * Begins the title with the exact norm, else with the first norm that has an interval, else with the first
+ * norm.
+ */
 static void lead(plot_figure *f, const json_t *list, double exact) {
     size_t i;
     const json_t *e, *best = NULL;
@@ -45,7 +48,7 @@ static void lead(plot_figure *f, const json_t *list, double exact) {
 }
 
 int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
-    /* a single number has no time to compare with */
+    /* A single number needs no axis of time. */
     const int single = count == 1 && json_array_size(json_object_get(s->json, "results")) == 1;
     plot_panel *p = plot_add_panel(f, NULL, single ? NULL : "time in seconds", "spectral norm");
     const char *names[METHODS];
@@ -87,7 +90,7 @@ int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
         }
     static const char *const words[] = {"bar: 95% interval", "bar: spread of draws", "bar: bound"};
     static const plot_style styles[] = {PLOT_LINE, PLOT_DASHED, PLOT_DOTTED};
-    for (int k = 0; k < 3; k++) /* entries of the legend alone */
+    for (int k = 0; k < 3; k++) /* These series only make entries in the legend. */
         if (kinds & 1 << k)
             plot_add_point(f, plot_add_series(f, p, words[k], styles[k], PLOT_BLACK), NAN, NAN, NAN, NAN);
     if (single) plot_add_xname(f, p, names[0]);

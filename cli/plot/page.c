@@ -14,7 +14,7 @@ static void put_escaped(FILE *to, const char *run, size_t n) {
         case '>': fputs("&gt;", to); break;
         case '&': fputs("&amp;", to); break;
         case '"': fputs("&quot;", to); break;
-        default: /* a byte of a file's name that is not UTF-8, or that a page cannot hold */
+        default: /* a byte of a file name that is not UTF-8, or not allowed in a page */
             if (!letter || (cli_is_control(run + i, letter) && run[i] != '\n' && run[i] != '\t'))
                 fputc('?', to);
             else
@@ -40,8 +40,8 @@ void page_plain(FILE *to, const char *text) { plot_runs(to, text ? text : "", SI
 void page_escape(FILE *to, const char *text) { put_escaped(to, text, strlen(text)); }
 
 /*
- * Styles for light and dark, phone and paper. Pictures are for white paper: dark mode inverts them, keeping
- * hues.
+ * Styles for light and dark, phone and paper. Pictures are drawn for white paper; dark mode inverts them but
+ * keeps the hues.
  */
 static const char style[] =
     "<style>\n"
@@ -75,7 +75,7 @@ static const char style[] =
     "  figure { filter: none } svg { max-height: 12cm }\n"
     "  figure, table, li, pre { break-inside: avoid } h2, h2 + p, h3, summary { break-after: avoid }\n"
     "  .scroll { overflow: visible } }\n"
-    /* a separate rule: a browser that does not know it drops the rest of its block */
+    /* A separate rule, because a browser that does not know details-content would ignore the whole block. */
     "@media print { details::details-content { display: block; content-visibility: visible } }\n"
     "</style>\n";
 
@@ -91,7 +91,7 @@ void page_begin_body(FILE *to) { fprintf(to, "</title>\n%s</head>\n<body>\n<main
 void page_end(FILE *to) { fputs("</main>\n</body>\n</html>\n", to); }
 
 void page_begin_table(FILE *to, const char *caption, const char *const *columns) {
-    /* a table wider than a phone scrolls separately, also by the keyboard */
+    /* A table wider than a phone scrolls, also by the keyboard. */
     fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", to);
     page_plain(to, caption);
     fputs("\">\n<table>\n<caption>", to);

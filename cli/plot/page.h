@@ -19,13 +19,13 @@ void page_begin_body(FILE *to);
 void page_end(FILE *to);
 
 /*
- * Begins a table with a caption. columns ends in NULL. An empty name is an empty corner; without columns the
- * table has no heads. A row begins with its head; a cell without a number stays empty.
+ * Begins a table with a caption. columns ends in NULL. An empty name makes an empty corner. Without columns
+ * the table has no column heads. A row begins with its head. A cell without a number stays empty.
  */
 void page_begin_table(FILE *to, const char *caption, const char *const *columns);
 void page_row_head(FILE *to, const char *text);
 void page_cell(FILE *to, double x, int digits);
-/* Writes a cell rounded to its error, as in tables. */
+/* Writes a cell with a number rounded to its error, as in tables. */
 void page_cell_rounded(FILE *to, double x, double error);
 void page_end_row(FILE *to);
 void page_end_table(FILE *to);

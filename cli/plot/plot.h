@@ -62,7 +62,7 @@ typedef struct {
     char *label;
 } plot_mark;
 
-/* An axis; its ends are NaN if the data set them. */
+/* An axis. Its ends are NaN if they follow from the data. */
 typedef struct {
     char *label;
     plot_scale scale;
@@ -81,10 +81,13 @@ typedef struct {
     size_t name_count, xname_count;
 } plot_panel;
 
-/* gnuplot's kind of line for the k-th mark of a panel; named marks alternate between two kinds */
+/* gnuplot's dash pattern for the k-th mark of a panel; named marks alternate between two patterns */
 int plot_mark_dash(const plot_panel *p, size_t k);
 
-/* A figure. 0 columns: chosen to fit. `failed`: memory ran out while it was built. */
+/*
+ * A figure. columns = 0: the number of columns is chosen to fit. failed: memory ran out while the figure was
+ * built.
+ */
 typedef struct {
     char *title;
     plot_panel **panels;
@@ -93,7 +96,7 @@ typedef struct {
 } plot_figure;
 
 /*
- * These accept NULL for a part that could not be added before, and set `failed`. One check at the end is
+ * These functions accept NULL for a part that could not be added, and set `failed`. One check at the end is
  * enough.
  */
 plot_panel *plot_add_panel(plot_figure *f, const char *title, const char *xlabel, const char *ylabel);
@@ -115,13 +118,13 @@ typedef struct {
     const char *command;
     /* NULL: the result of the command that is running */
     const char *path;
-    /* Distinguishes it from other results of its command; NULL if it is the only one */
+    /* distinguishes the result from other results of the same command; NULL for a single result */
     char *name;
 } plot_source;
 
 /*
- * Each function makes the figure of the results of one command, or of several that share a figure. It returns
- * an exit status.
+ * Each function makes the figure for the results of one command, or of several commands that share a figure.
+ * It returns an exit status.
  */
 int plot_figure_json(plot_figure *f, const plot_source *s, size_t count);
 int plot_moments(plot_figure *f, const plot_source *s, size_t count);
@@ -136,7 +139,7 @@ int plot_wls(plot_figure *f, const plot_source *s, size_t count);
 int plot_wls_curve(plot_figure *f, const plot_source *s, size_t count);
 int plot_learn(plot_figure *f, const plot_source *s, size_t count);
 
-/* Makes any of these figures, chosen by the commands of the results, which must be able to share one. */
+/* Makes the figure that fits the commands of the results, which must be able to share a figure. */
 int plot_make(plot_figure *f, const plot_source *s, size_t count);
 
 /* The figure as a JSON object that plot_figure_json() reads. */
@@ -146,7 +149,10 @@ json_t *plot_to_json(const plot_figure *f);
 
 /* Prints "x.json: " or "the result: " and the rest of a message; returns status 3, or 1. */
 int plot_unfit(const plot_source *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A number as a double; NaN if it is not a number, or too large to draw. The same for a member. */
+/*
+ * Returns a JSON number as a double; NaN if it is not a number or too large to draw. The next function does
+ * so for a member.
+ */
 double plot_value(const json_t *number);
 double plot_number(const json_t *object, const char *key);
 const char *plot_word(const json_t *object, const char *key, const char *otherwise);
@@ -169,7 +175,7 @@ typedef struct {
     char text[140];
 } plot_words;
 const char *plot_interval(plot_words *to, double x, double low, double high);
-/* Gives panels one scale and range of y, so that they can be compared; skips NULL. */
+/* Gives several panels the same scale and range of y. Skips NULL. */
 void plot_share_y(plot_panel *const *panels, size_t count);
 /* Writes 1e-06 as 10^{−6}; to[40]. */
 const char *plot_nice(double x, char *to);
@@ -181,7 +187,7 @@ typedef struct {
     const char *title;
     /* 0: chosen by the number of panels */
     size_t width, height;
-    /* Replace the panels' own scales; PLOT_AUTO: keep them */
+    /* replace the scales of all panels; PLOT_AUTO: each panel keeps its scale */
     plot_scale x, y;
     /* 1: for a narrow page that shows the title; panels stand below each other, with legends below them */
     int narrow;
@@ -203,7 +209,7 @@ void plot_html(FILE *to, const plot_figure *f, const char *svg, size_t size, con
 
 /*
  * Replaces gnuplot's SVG by a longer one that describes the figure in words and names its parts. If hover is
- * the look of the drawing, it also shows numbers under the pointer.
+ * given (the look of the drawing), pointing at a mark also shows its numbers.
  */
 int plot_finish_svg(const plot_figure *f, const char *prefix, const plot_look *hover, char **svg,
                     size_t *size);
@@ -211,7 +217,7 @@ int plot_finish_svg(const plot_figure *f, const char *prefix, const plot_look *h
 /* Runs gnuplot on a script. Its output goes to *picture, which the caller frees. */
 int plot_run(const char *script, size_t length, char **picture, size_t *size);
 
-/* Is gnuplot, or the program named in its place, installed? A report can do without it. */
+/* Is gnuplot, or the program that replaces it, installed? A report works without it. */
 int plot_has_gnuplot(void);
 
 /* Is gnuplot installed, and is its time limit a number? Returns an exit status after a message. */

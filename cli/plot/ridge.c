@@ -41,7 +41,7 @@ static const json_t *find(const json_t *points, const char *of, double value, co
     return NULL;
 }
 
-/* The axis, the parameter of the curves and its letter */
+/* A view: the axis, the parameter of the curves, and the letter of the parameter */
 typedef struct {
     const char *x, *of, *symbol;
 } view;
@@ -49,7 +49,9 @@ typedef struct {
 static const view against_lambda = {"lambda", "features", "N"};
 static const view against_features = {"features", "lambda", "λ"};
 
-/* Adds the curves of one result to one panel: predicted, by the kernel alone, measured. */
+/*
+ * Adds the curves of one result to one panel: predicted errors, errors of the kernel alone, measured errors.
+ */
 static void add_curves(plot_figure *f, plot_panel *p, const plot_source *s, const view *v, const values *xs,
                        const values *of, double per, const char *which, size_t first_color) {
     const json_t *points = json_object_get(s->json, "points");
@@ -64,7 +66,7 @@ static void add_curves(plot_figure *f, plot_panel *p, const plot_source *s, cons
         plot_label(s, text, label, sizeof label);
         for (int form = 0; form < 3; form++) {
             plot_series *line = NULL;
-            if (form == 1 && c + 1 < shown) continue; /* one line of the kernel is enough */
+            if (form == 1 && c + 1 < shown) continue; /* one line of the kernel alone is enough */
             snprintf(key, sizeof key, forms[form], which);
             for (size_t i = 0; i < xs->count; i++) {
                 const json_t *e = find(points, v->of, value, v->x, xs->at[i]);
@@ -133,7 +135,7 @@ static int add_row(plot_figure *f, const plot_source *s, size_t count, const vie
             if (!status) add_curves(f, p, &s[k], v, &xs, &of, per, which, color);
             if (!status && p && !by_features && xs.count &&
                 xs.at[xs.count - 1] >= 100 * xs.at[xs.at[0] == 0 && xs.count > 1])
-                p->x.scale = PLOT_LOG; /* also if lambda = 0 is among them */
+                p->x.scale = PLOT_LOG; /* lambda is logarithmic even if one lambda is 0 */
             if (!status && p && of.count > CURVES)
                 plot_text(f, &p->note, "curves for %d of %zu values of %s", CURVES, of.count, v->symbol);
             color += of.count < CURVES ? of.count : CURVES;
@@ -199,7 +201,7 @@ static int add_density(plot_figure *f, const json_t *d) {
 }
 
 int plot_ridge(plot_figure *f, const plot_source *s, size_t count) {
-    size_t most[2] = {0, 0}; /* the most values of lambda and of N */
+    size_t most[2] = {0, 0}; /* the largest numbers of lambdas and of Ns in a result */
     if (count == 1 && json_object_get(s->json, "curves")) return plot_ridge_advice(f, s);
     for (size_t k = 0; k < count; k++) {
         const json_t *points = plot_list(&s[k], "points");

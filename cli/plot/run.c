@@ -24,7 +24,7 @@ static int is_program(const char *path) {
     return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Writes the program's path to `path`; returns 0 if it is not found. */
+/* Writes the path of the program to `path`. Returns 0 if the program is not found. */
 static int look_for(const char *name, char *path, size_t size) {
     if (strchr(name, '/')) {
         snprintf(path, size, "%s", name);
@@ -144,7 +144,7 @@ static state converse(int in, const char *script, size_t length, sink *out, sink
     return st == GOING ? ENDED : st;
 }
 
-/* Waits for the child. Kills it after a failure, or if it has not ended in time. */
+/* Waits for the child. Kills the child after a failure, or if it takes too long. */
 static state wait_for_end(pid_t child, state st, double end, int *ended) {
     for (pid_t r; st == ENDED && (r = waitpid(child, ended, WNOHANG)) <= 0;) {
         if (r < 0 && errno != EINTR) return st;

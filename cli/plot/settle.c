@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The least number that a logarithmic axis shows: below it gnuplot's tick marks underflow. */
+/*
+ * The smallest number that a logarithmic axis shows. The tick marks of smaller numbers would underflow in
+ * gnuplot.
+ */
 static const double TINY = 1e-290;
 
 /* ---- the values of an axis ---- */
@@ -81,7 +84,10 @@ static double scaled(const plot_axis *a, double x) { return a->scale == PLOT_LOG
 static double unscaled(const plot_axis *a, double x) { return a->scale == PLOT_LOG ? pow(10, x) : x; }
 static int shows(const plot_axis *a, double x) { return isfinite(x) && (a->scale != PLOT_LOG || x >= TINY); }
 
-/* Finds the least and the largest value that the axis can show, on its scale; low > high: none. */
+/*
+ * Finds the smallest and the largest value that the axis can show, on its scale. low > high means that none
+ * can be shown.
+ */
 static void extent(const plot_axis *a, const values *v, double *low, double *high) {
     *low = INFINITY, *high = -INFINITY;
     for (size_t i = 0; i < v->count; i++)
@@ -91,7 +97,10 @@ static void extent(const plot_axis *a, const values *v, double *low, double *hig
         }
 }
 
-/* Includes all values, and the ends of error bars unless they lie far out. The frame cuts off the others. */
+/*
+ * Chooses the range: all values, and the ends of error bars that do not lie far out. The frame cuts off the
+ * other ends.
+ */
 static void range(plot_axis *a, char axis, const values *v, const values *ends) {
     int log = a->scale == PLOT_LOG;
     double low, high, far_low, far_high;
@@ -106,7 +115,8 @@ static void range(plot_axis *a, char axis, const values *v, const values *ends) 
     high = fmax(high, fmin(far_high, high + beyond));
     if (shows(a, a->low) && scaled(a, a->low) < high) low = scaled(a, a->low);
     if (shows(a, a->high) && scaled(a, a->high) > low) high = scaled(a, a->high);
-    double pad = fmax(0.05 * (high - low), log ? 0.1 : 1e-9 * fabs(high)); /* equal up to rounding */
+    /* all values are equal up to rounding */
+    double pad = fmax(0.05 * (high - low), log ? 0.1 : 1e-9 * fabs(high));
     if (high == low && !log) pad = high != 0 ? 0.1 * fabs(high) : 1;
     pad = fmax(pad, 1e-300);
     low = positive ? fmax(0, low - pad) : low - pad;
@@ -115,7 +125,8 @@ static void range(plot_axis *a, char axis, const values *v, const values *ends) 
     int given = shows(a, a->low) && shows(a, a->high) && a->low != a->high;
     double from = given ? fmin(a->low, a->high) : shows(a, a->low) ? a->low : unscaled(a, low);
     double to = given ? fmax(a->low, a->high) : shows(a, a->high) ? a->high : unscaled(a, high);
-    if (!(from < to)) from = unscaled(a, low), to = unscaled(a, high); /* one end given, beyond all values */
+    /* one end is given and lies beyond all values */
+    if (!(from < to)) from = unscaled(a, low), to = unscaled(a, high);
     a->low = from, a->high = to;
 }
 
@@ -126,7 +137,7 @@ static void settle_axis(plot_figure *f, plot_panel *p, char axis, plot_scale ask
     if (main.count) cli_sort(main.at, main.count);
     if (asked != PLOT_AUTO) a->scale = asked;
     if (a->scale == PLOT_AUTO) a->scale = p->name_count ? PLOT_LINEAR : choose(&main, axis);
-    /* zeros alone have no logarithm */
+    /* If all values are 0, they have no logarithm. */
     if (a->scale == PLOT_LOG && !(main.count && main.at[main.count - 1] >= TINY)) a->scale = PLOT_LINEAR;
     range(a, axis, &main, &ends);
     if (p->xname_count && axis == 'x') {
@@ -145,9 +156,8 @@ enum { MOST = 2000, PARTS = 300 };
 static int below(double x, double least) { return x < least || (isnan(least) && !isnan(x)); }
 
 /*
- * Thins a series: of each of PARTS parts of the axis it keeps at most 7 points, which look like all of them.
- * They are the first and the last point, the points with the least and the largest y, low and high, and a
- * gap.
+ * Thins a series. In each of PARTS parts of the axis it keeps at most 7 points: the first and the last, those
+ * with the smallest and largest y, the smallest low, the largest high, and a gap. The picture looks the same.
  */
 static void thin(plot_series *s, const plot_axis *x) {
     if (s->count <= MOST) return;
@@ -172,7 +182,7 @@ static void thin(plot_series *s, const plot_axis *x) {
             if (!isfinite(q->y)) pick[6] = next; /* a gap remains a gap */
             pick[5] = next;
         }
-        for (size_t at = i; at < next; at++) { /* in order, each once */
+        for (size_t at = i; at < next; at++) { /* writes the chosen points in order, each once */
             size_t k = 0;
             while (k < 7 && pick[k] != at) k++;
             if (k < 7) s->at[kept++] = s->at[at];
@@ -197,7 +207,7 @@ static void note(plot_figure *f, plot_panel *p) {
     char *before = p->note, text[80];
     snprintf(text, sizeof text, "%zu value%s ≤ 0, not on %s", n, n == 1 ? "" : "s",
              missing[0] && missing[1] ? "these log axes" : "this log axis");
-    if (before && strstr(before, text)) return; /* an earlier call added this note */
+    if (before && strstr(before, text)) return; /* An earlier call has already added this note. */
     p->note = NULL;
     plot_text(f, &p->note, "%s%s%s", before ? before : "", before ? "; " : "", text);
     free(before);

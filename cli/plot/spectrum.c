@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The length up to the last entry that is not 0: the rest holds no eigenvalues */
+/* The length of a list up to its last non-zero entry */
 static size_t length_of(const json_t *list) {
     size_t n = json_array_size(list);
     while (n > 1 && plot_value(json_array_get(list, n - 1)) == 0) n--;
@@ -33,7 +33,7 @@ static int add_truth(plot_figure *f, plot_panel *p, const plot_source *src, size
     size_t l = 0;
     for (size_t k = 0; k < json_array_size(list) && l < most; k++) {
         double times = N ? plot_value(json_array_get(N, k)) : 1;
-        if (isnan(times)) times = (double)most; /* more than a double can hold */
+        if (isnan(times)) times = (double)most; /* a multiplicity above the largest double */
         for (double t = 0; t < times && l < most; t++)
             plot_add_point(f, s, (double)++l, plot_value(json_array_get(list, k)), NAN, NAN);
     }
@@ -95,7 +95,7 @@ static void add_resolved(plot_figure *f, plot_panel *p, const plot_source *s, in
         plot_add_mark(f, p, 'x', resolved + 0.5, text);
     }
     if (!log || !isfinite(a) || !(from >= 1 && to > from && to <= (double)json_array_size(list))) return;
-    double mean = 0; /* of log lambda_i + a log i: the level of the line */
+    double mean = 0; /* the mean of log lambda_i + a log i gives the level of the line */
     for (size_t i = (size_t)from; i <= (size_t)to; i++) {
         const double y = plot_value(json_array_get(list, i - 1));
         mean += ((y > 0 ? log10(y) : NAN) + a * log10((double)i)) / (to - from + 1);
@@ -110,8 +110,8 @@ static void add_resolved(plot_figure *f, plot_panel *p, const plot_source *s, in
 }
 
 /*
- * Begins the title with the number of resolved eigenvalues and their decay. If that number is unknown, it
- * gives the largest eigenvalue.
+ * Begins the title with the number of resolved eigenvalues and their decay. If the number is unknown, the
+ * title begins with the largest eigenvalue.
  */
 static void lead(plot_figure *f, const json_t *o) {
     const double resolved = plot_number(o, "resolved"), a = plot_number(o, "exponent");

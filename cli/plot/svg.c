@@ -54,7 +54,8 @@ static void put_mark(FILE *to, const finish *g, const char *mark, const char *en
 }
 
 static void put_line(FILE *to, const finish *g, const char *line, const char *next) {
-    const char *own = find(line, next, "<title>gnuplot_plot_"); /* the title of a group without a name */
+    /* gnuplot's title of a group without a name */
+    const char *own = find(line, next, "<title>gnuplot_plot_");
     if (own) {
         put_prefixed(to, line, own, g->prefix);
         fputc('\n', to);
@@ -93,7 +94,8 @@ int plot_finish_svg(const plot_figure *f, const char *prefix, const plot_look *h
     for (const char *line = *svg, *end = line + *size; to && line < end;) {
         const char *next = memchr(line, '\n', (size_t)(end - line));
         next = next ? next + 1 : end;
-        if (starts(line, end, "<g fill=") && starts(next, end, empty)) { /* half of the file */
+        /* empty groups make up half of the file */
+        if (starts(line, end, "<g fill=") && starts(next, end, empty)) {
             line = next + sizeof empty - 1;
             continue;
         }

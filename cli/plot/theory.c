@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * The k-th entry of a list. With `logs` it is the logarithm to base 10, computed from the natural logarithms,
- * for lists with entries beyond the range of doubles.
+ * Returns the k-th entry of a list. With `logs` it returns the logarithm to base 10, from the list of natural
+ * logarithms, for numbers beyond the range of doubles.
  */
 static double entry(const json_t *list, const json_t *natural_logs, size_t k, int logs) {
     return logs ? plot_value(json_array_get(natural_logs, k)) / log(10) : plot_value(json_array_get(list, k));

@@ -23,7 +23,7 @@ static void add_curve(plot_figure *f, plot_panel *p, const plot_source *s, const
     }
 }
 
-/* Adds the list under a key, or the lengths of its pairs, against its index. */
+/* Adds a list of numbers, or of lengths of pairs, against the index. */
 static void add_list(plot_figure *f, plot_panel *p, const plot_source *s, const char *label,
                      const json_t *list, int from) {
     plot_series *line = plot_add_series(f, p, s->name ? s->name : label, PLOT_LINESPOINTS, -1);
@@ -38,7 +38,7 @@ static void add_list(plot_figure *f, plot_panel *p, const plot_source *s, const 
 
 /*
  * Adds the line k^-exponent through the values of its fit: the first half, above 1e-12 of the largest value.
- * Smaller values are rounding errors, and must not stretch the axis.
+ * Smaller values are rounding errors and must not extend the axis.
  */
 static void add_decay(plot_figure *f, plot_panel *p, const json_t *values, double exponent) {
     size_t n = json_array_size(values), count = 0;
@@ -60,7 +60,7 @@ static void add_decay(plot_figure *f, plot_panel *p, const json_t *values, doubl
     if (p) p->y.low = isfinite(p->y.low) ? fmin(p->y.low, least / 2) : least / 2;
 }
 
-/* Logarithmic if the whole error spans decades, for any parts of it */
+/* The scale of all parts of the error: logarithmic if the whole error spans decades */
 static plot_scale error_scale(const plot_source *s, size_t count) {
     double least = INFINITY, most = 0;
     for (size_t k = 0; k < count; k++) {
@@ -143,7 +143,10 @@ static void lead(plot_figure *f, const json_t *points) {
         plot_lead(f, "least error %.3g at p = %.0f", expected_error(best), plot_number(best, "p"));
 }
 
-/* wls select gives the points of wls theory and more; a curve has "choices". */
+/*
+ * Finds which command of wls made the result: select has the points of theory and more, and a curve has
+ * "choices".
+ */
 static const char *mode_of(const plot_source *s) {
     const char *mode = plot_word(s->json, "mode", "theory");
     if (json_object_get(s->json, "choices")) return "fit (a curve)";

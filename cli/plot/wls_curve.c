@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The places of a list of points in increasing order of x; the caller frees them */
+/* The indices of a list of points, in increasing order of x; the caller frees them */
 typedef struct {
     double x;
     const json_t *point;
