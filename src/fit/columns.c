@@ -65,7 +65,10 @@ ks_cplx ks_columns_solve(const ks_columns *law, double v, ks_cplx kappa, ks_cplx
 
 /* ---- the law ---- */
 
-/* Gathers ratios into KS_COLUMN_LEVELS steps of equal size in their logarithm, each with its mean. */
+/*
+ * Groups ratios into KS_COLUMN_LEVELS steps of equal size in log ratio. Computes the mean and share of each
+ * step.
+ */
 static void gather(size_t n, const double *ratio, size_t *count, double *mean, double *share) {
     double low = INFINITY, high = 0;
     for (size_t i = 0; i < n; i++) {
@@ -98,7 +101,7 @@ kspec_status ks_columns_law(size_t n, const double *variance, double error, ks_a
     for (size_t i = 0; i < n; i++) all += variance[i] / (double)n;
     for (size_t i = 0; i < n; i++) squares += (variance[i] / all - 1) * (variance[i] / all - 1);
     double spread = n > 1 ? squares / (double)(n - 1) : 0, own = spread - error;
-    /* equal columns look unequal by chance: require twice the standard error of the spread */
+    /* Equal columns look unequal by chance. So the excess spread must be twice its standard error. */
     if (!(all > 0) || !(own > 2 * error * sqrt(2 / (double)n)) || !(own > KS_COLUMNS_EQUAL)) return KSPEC_OK;
     double shrink = sqrt(own / spread);
     for (size_t i = 0; i < n; i++) ratio[i] = 1 + shrink * (variance[i] / all - 1);
@@ -109,7 +112,10 @@ kspec_status ks_columns_law(size_t n, const double *variance, double error, ks_a
 
 /* ---- the trials ---- */
 
-/* row (Q) = the variance of the mean of row i's trials, from the trials' differences; mean: scratch of Q. */
+/*
+ * Sets row (Q) to the variance of the mean of row i's trials, estimated from differences of the trials. mean:
+ * scratch of Q.
+ */
 static void row_variances(const ks_trials *t, size_t i, double *mean, double *row) {
     size_t T = t->row_trials ? t->row_trials[i] : t->count;
     double f = ldexp(t->factor, -(t->normalize ? t->normal_exponent : t->exponent));
@@ -145,7 +151,7 @@ kspec_status ks_noise_of_trials(const ks_trials *t, ks_arena *arena, ks_noise *o
     }
     out->variance = all;
     if (!(all > 0) || P < 2 || Q < 2) return KSPEC_OK;
-    /* own: the error of a column's variance, from its rows, averaged over columns, in units of the mean */
+    /* own: the squared error of a column's variance, averaged over columns */
     for (size_t j = 0; j < Q; j++) {
         own += fmax(square[j] / n - column[j] * column[j], 0) / (n - 1) / m;
         cols += (column[j] - all) * (column[j] - all) / (m * (m - 1));
@@ -153,7 +159,10 @@ kspec_status ks_noise_of_trials(const ks_trials *t, ks_arena *arena, ks_noise *o
     for (size_t i = 0; i < P; i++) rows += (of_row[i] - all) * (of_row[i] - all) / (n * (n - 1));
     own /= all * all;
     out->own_error = sqrt(own / m);
-    /* the spreads over rows and over columns both contain the entries' own error, so subtract it once */
+    /*
+     * the spread over rows and the spread over columns both contain the entries' own error, so subtract that
+     * error once
+     */
     out->error = sqrt(fmax((rows + cols) / (all * all) - own / m, own / m));
     return ks_columns_law(Q, column, own, arena, &out->law, err);
 }

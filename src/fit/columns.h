@@ -16,15 +16,15 @@ typedef struct {
 } ks_columns;
 
 /*
- * kappa as a function of c, where 1/kappa is the mean over columns of 1/(c + v ratio). The point c lies above
- * the real axis. With equal columns, kappa = c + v.
+ * Describes kappa as a function of c. 1/kappa is the mean over columns of 1/(c + v ratio). The point c lies
+ * above the real axis. With equal columns, kappa = c + v.
  */
 typedef struct {
     /* kappa, and its derivative with respect to c */
     ks_cplx kappa, slope;
     /* the mean of v ratio/(c + v ratio) = 1 - c/kappa, and its derivative with respect to log c */
     ks_cplx part, part_slope;
-    /* the mean of arg (c + v ratio), minus arg kappa */
+    /* the mean over columns of arg (c + v ratio), minus arg kappa */
     double angle;
     /* Im c/Im kappa, and the mean of v ratio/|c + v ratio|^2 */
     double pull, weight;
@@ -37,10 +37,10 @@ ks_cplx ks_columns_solve(const ks_columns *law, double v, ks_cplx kappa, ks_cplx
 
 /* The noise in the mean of the trials, estimated from the trials */
 typedef struct {
-    /* its variance, averaged over entries; NaN with one trial */
+    /* the noise's variance, averaged over entries; NaN with one trial */
     double variance;
     /*
-     * relative standard errors of that mean: for these columns, and for all rows and columns of the
+     * relative standard errors of `variance`: for these columns, and for all rows and columns of the
      * population
      */
     double own_error, error;

@@ -13,8 +13,9 @@
 #include <math.h>
 
 /*
- * G = M M^T/(rows cols), or M^T M/(...), whichever is smaller. s: its eigenvalues. The rows of Z: the
- * eigenvectors of the last `top` eigenvalues, in increasing order. If Z is NULL, G receives them.
+ * Sets G to share M M^T or share M^T M, whichever is smaller. s receives the eigenvalues of G, in increasing
+ * order. The rows of Z receive the eigenvectors of the last `top` eigenvalues. If Z is NULL, G receives all
+ * eigenvectors.
  */
 static kspec_status eigenpairs(const ks_run *run, size_t P, size_t Q, double share, const double *M,
                                double *G, double *s, size_t top, double *Z, kspec_error *err) {
@@ -24,7 +25,10 @@ static kspec_status eigenpairs(const ks_run *run, size_t P, size_t Q, double sha
     return Z ? ks_syev_top(n, G, n, s, top, Z, err) : ks_syevd(1, n, G, n, s, err);
 }
 
-/* Squares of the leading singular vectors. Z (top rows) holds them in increasing order. */
+/*
+ * Computes the squares of the leading singular vectors. The rows of Z are `top` singular vectors of the
+ * shorter side, in the order of increasing singular values.
+ */
 static kspec_status leverages(const ks_run *run, ks_decomposed *x, const double *M, size_t top,
                               const double *Z, double *U2, double *V2, kspec_error *err) {
     const ks_decomposition *d = &x->d;
@@ -52,7 +56,10 @@ static void count_rank(ks_decomposed *x, size_t possible) {
     x->low_rank = (double)n <= 0.9 * (double)possible && s[n - 1] > 1e4 * next && s[n - 1] > 1e-7 * s[0];
 }
 
-/* mean: scratch of Q. A mean square over P rows has the variance of the squares divided by P - 1. */
+/*
+ * Computes x->uneven. A mean square over P rows has the variance of the squares divided by P - 1. mean:
+ * scratch of Q.
+ */
 static double uneven(size_t P, size_t Q, const double *M, double *mean) {
     const double p = (double)P, q = (double)Q;
     double all = 0, squares = 0, fourth = 0, own = 0;

@@ -11,7 +11,10 @@ typedef struct {
     /* (eigenvalue of d) times `unit` times 2^exponent is an eigenvalue of the operator */
     double unit;
     int exponent;
-    /* All min(P,Q) eigenvalues of M M^T/(PQ), decreasing, in the units of d; d.s has those above rounding. */
+    /*
+     * All min(P,Q) eigenvalues of M M^T/(PQ), decreasing, in the units of d. d.s contains only eigenvalues
+     * above rounding.
+     */
     size_t all_count;
     double *all;
     /* The noise in an entry of M, estimated from differences of trials */
@@ -25,7 +28,7 @@ typedef struct {
     int low_rank;
 } ks_decomposed;
 
-/* Up to this order all singular vectors are computed; beyond it only this many leading ones. */
+/* The most singular vectors that the fit computes */
 enum { KS_VECTORS_MAX = 4096 };
 
 /*

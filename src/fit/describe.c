@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Every quantity except the exponent is positive, and is described by its logarithm. Each function below
+ * Every quantity except the exponent is positive, so the fit describes its logarithm. Each function below
  * returns the logarithm (or the exponent) and, if g is given, its derivatives with respect to log lambda.
  */
 typedef struct {
@@ -113,7 +113,7 @@ static double variance(size_t N, const double *root, const double *g) {
     return sum;
 }
 
-/* Mean and deviation of each quantity under one family */
+/* Computes the mean and standard deviation of each quantity under one family */
 static void by_family(const ks_problem *p, ks_mode_work *w, const ks_mode *m, size_t count,
                       const ks_quantity *q, double *g, double *mean, double *sd) {
     int known = ks_mode_root(p, w, m);

@@ -15,7 +15,7 @@ typedef enum {
     KS_SHARE_BEYOND,
     /*
      * minus the slope of log lambda with respect to log i over from <= i <= to. Eigenvalue i has weight
-     * i^-at: 1 gives every octave of i equal weight, 0 gives every eigenvalue equal weight
+     * i^-at. at = 1 gives every octave of i equal weight, at = 0 gives every eigenvalue equal weight
      */
     KS_EXPONENT,
     /* the variance of the noise */
@@ -26,7 +26,7 @@ typedef struct {
     ks_quantity_kind kind;
     double at;
     size_t from, to;
-    /* set by ks_describe(): the value, its standard deviation and 95% interval */
+    /* ks_describe() sets the value, the standard deviation and the 95% interval */
     double value, sd, low, high;
 } ks_quantity;
 

@@ -105,7 +105,7 @@ static void add_term(size_t n, size_t N, double variance, const double *h, doubl
         for (size_t l = 0; l < n; l++) S[k * N + l] += variance * h[k] * h[l];
 }
 
-/* Each entry of S without the contribution of breaks */
+/* Returns entry (k,l) of the prior covariance S without the contribution of breaks */
 static double covariance(const ks_problem *p, const ks_family *f, size_t k, size_t l) {
     const ks_shape *s = &KS_SHAPES[f->shape];
     if (s->flat) return KS_LEVEL_SD * KS_LEVEL_SD + (k == l) * KS_FLAT_JITTER;
@@ -160,8 +160,8 @@ void ks_family_name(const ks_problem *p, const ks_family *f, size_t size, char *
 size_t ks_segment(size_t n, const double *y, const double *w, size_t most, double *scratch,
                   size_t cut[][KS_PIECES_MAX]) {
     /*
-     * sums of w, w y and w y^2 before each place; the least cost of k pieces up to b, and the start of the
-     * last piece
+     * W, Y, YY: sums of w, w y and w y^2 over the first i numbers. cost: the least cost of dividing the first
+     * b numbers into k pieces. from: the start of the last piece.
      */
     double *W = scratch, *Y = W + n + 1, *YY = Y + n + 1, *cost = YY + n + 1,
            *from = cost + (most + 1) * (n + 1);

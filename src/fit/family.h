@@ -9,8 +9,8 @@
 #include "fit/tuning.h"
 
 /*
- * The unknowns: n nodes for the eigenvalues 1 ... end. The first K stand for the observed groups. If `dust`
- * is 1, one more unknown is the noise, which comes last in arrays of N numbers.
+ * The unknowns: n nodes for the eigenvalues 1 ... end. The first K nodes represent the observed groups. If
+ * `dust` is 1, the noise is one more unknown, the last in arrays of N numbers.
  */
 typedef struct {
     const ks_observed *o;
@@ -19,7 +19,10 @@ typedef struct {
     size_t n, N;
     /* n numbers; `weight` has ks_padded(n) */
     double *position, *weight;
-    /* before[l]: the number of eigenvalues that the first l nodes stand for, 0 <= l <= n; `end` in total */
+    /*
+     * before[l]: how many eigenvalues the first l nodes represent, 0 <= l <= n. All nodes represent `end`
+     * eigenvalues.
+     */
     size_t *before, end;
     /* 1: the data have noise, whose log has this mean and variance. given: the noise is known */
     int dust, given;
@@ -33,35 +36,40 @@ typedef struct {
     double *u[KS_SHAPE_COUNT + 1], *rough;
 } ks_problem;
 
-/* noise: its variance if known (0: no noise), otherwise NaN; noise_error: its relative standard error. */
+/*
+ * noise: the variance of the noise if known (0: no noise), otherwise NaN. noise_error: the relative standard
+ * error of `noise`.
+ */
 kspec_status ks_problem_init(ks_problem *p, const ks_observed *o, double noise, double noise_error,
                              const ks_simd *simd, ks_arena *arena, kspec_error *err);
 
-/* Starting values of the fit: the pilot, continued downwards beyond its end. theta: N. */
+/*
+ * Sets theta (N) to starting values of the fit: the pilot, extrapolated downwards beyond its last eigenvalue.
+ */
 void ks_problem_start(const ks_problem *p, double *theta);
 
-/* theta of nodes beyond the end */
+/* theta of nodes beyond the end of the spectrum */
 #define KS_NOTHING (-60.0)
 
 typedef struct {
-    /* of KS_SHAPES */
+    /* an index of KS_SHAPES */
     size_t shape;
-    /* breaks after these nodes, counted from 0, increasing */
+    /* the number of breaks, and the nodes before them, counted from 0 and increasing */
     size_t breaks, at[KS_BREAKS_MAX];
-    /* the number of eigenvalues; the problem's end if the spectrum does not end earlier */
+    /* the number of eigenvalues that are not zero, at most the problem's `end` */
     size_t end;
 } ks_family;
 
 int ks_family_same(const ks_family *f, const ks_family *g);
 
-/* Its prior log weight. */
+/* The prior log weight of a family. */
 double ks_family_weight(const ks_problem *p, const ks_family *f);
 
-/* The number of nodes. The last may stand for fewer eigenvalues than in the problem. */
+/* The number of nodes of a family. The last node may represent fewer eigenvalues than in the problem. */
 size_t ks_family_nodes(const ks_problem *p, const ks_family *f);
 
 /*
- * The prior's covariance S (N x N) and mean mu (N, with scratch of another N behind it), where N counts the
+ * Computes the prior's covariance S (N x N) and mean mu (N numbers, followed by scratch of N). N counts the
  * family's nodes and the noise.
  */
 void ks_family_prior(const ks_problem *p, const ks_family *f, double *S, double *mu);

@@ -18,8 +18,8 @@ static int other_end(const ks_problem *p, const ks_family *f, const ks_family *g
 }
 
 /*
- * The log of the range that an end stands for: half-way to its neighbours among the ends tried, but at most
- * one step of KS_ENDS. So trying more ends does not give them more weight.
+ * The log of the range that one end represents: half-way to its neighbours among the ends tried, but at most
+ * one step of KS_ENDS. With this factor, trying more ends does not increase their total weight.
  */
 static double log_part(const ks_problem *p, size_t n, ks_mode *const *m, size_t k) {
     const ks_family *f = &m[k]->family;
@@ -63,7 +63,7 @@ static kspec_status weigh(ks_fitted *f, kspec_error *err) {
 
 /* ---- averages ---- */
 
-/* wider: a factor on the standard deviations */
+/* Computes the quantile `level` of each node's mixture, with standard deviations multiplied by `wider` */
 static void quantiles(const ks_fitted *f, size_t n, double level, double wider, double *out) {
     double mean[KS_MODES_MAX], sd[KS_MODES_MAX];
     for (size_t l = 0; l < n; l++) {
@@ -84,8 +84,8 @@ static void take_medians(ks_fitted *f) {
 }
 
 /*
- * 95% intervals: quantiles of the mixture. At the levels they are also bounded by the mean of the sample's i
- * largest eigenvalues, since sum_{j<=i} lambda_j <= E sum_{j<=i} s_j.
+ * Computes 95% intervals from quantiles of the mixture. The mean of the sample's i largest eigenvalues also
+ * bounds eigenvalue i, since sum_{j<=i} lambda_j <= E sum_{j<=i} s_j.
  */
 static void take_intervals(ks_fitted *f) {
     const ks_observed *o = f->p.o;
@@ -105,7 +105,7 @@ static void take_intervals(ks_fitted *f) {
         for (size_t j = 0; j <= i; j++)
             for (size_t k = 0; k <= i; k++)
                 variance += s[o->at[j]] * o->size[j] * s[o->at[k]] * o->size[k] * o->V[j * m + k];
-        /* if the sample is all noise, its own spread is unknown: at most a factor of 4 */
+        /* if the sample is all noise, the spread of `sum` is unknown, so limit the spread to a factor of 4 */
         double spread = fmin(1.96 * sqrt(fmax(variance, 0)) / sum, log(4));
         double cap = log(sum / (double)(o->at[i] + 1)) + spread;
         f->high[i] = fmax(fmin(f->high[i], cap), f->theta[i]);
@@ -114,7 +114,7 @@ static void take_intervals(ks_fitted *f) {
     for (size_t l = n - 1; l-- > 0;) f->low[l] = fmax(f->low[l], f->low[l + 1]);
 }
 
-/* The number of eigenvalues in n nodes if the spectrum ends with them: the median over families */
+/* The median over families of the number of eigenvalues, for a spectrum that ends with the n-th node */
 static size_t end_of(const ks_fitted *f, size_t n) {
     const ks_problem *p = &f->p;
     size_t end = p->before[n];
@@ -152,7 +152,7 @@ static void expand(const ks_fitted *f, const double *theta, double *out) {
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the whole fit ---- */
 
 static kspec_status prepare(const ks_run *run, ks_fitted *f, ks_arena *arena, kspec_error *err) {
     size_t n = f->p.n, end = f->p.end;

@@ -16,7 +16,10 @@ typedef struct {
     double L;
 } values;
 
-/* Adds one side: log(1 - D/P) to T, -D'/(P a) to dT, Im P (a - log a) to L. Adds nothing if P is infinite. */
+/*
+ * Adds the terms of one side of size P: log(1 - D/P) to T, -D'/(P a) to dT, Im P (a - log a) to L. Adds
+ * nothing if P is infinite.
+ */
 static void add_side(double P, ks_cplx D, ks_cplx dD, values *v) {
     if (isinf(P)) return;
     ks_cplx a = {1 - D.re / P, -D.im / P}, share = cdiv(dD, a);
@@ -28,7 +31,7 @@ static void add_side(double P, ks_cplx D, ks_cplx dD, values *v) {
     v->L += P * (a.im - angle);
 }
 
-/* kappa and the noise's part of D at c. With infinite Q the noise cannot differ between columns. */
+/* Computes kappa and the noise's part of D at c. With infinite Q the noise cannot differ between columns. */
 static ks_columns_at noise_at(const ks_spectrum *s, ks_cplx c) {
     static const ks_columns equal = {0};
     double n = ks_cabs2(c);
@@ -86,7 +89,7 @@ static double guess(const bracket *b, int iteration) {
     return (b->f_low * b->high - b->f_high * b->low) / (b->f_low - b->f_high);
 }
 
-/* f falls from f_low > 0 to f_high <= 0. */
+/* Narrows the bracket of a decreasing function, whose value at `at` is f. */
 static void narrow(bracket *b, double at, double f) {
     if (f > 0) {
         b->low = at, b->f_low = f;
@@ -118,7 +121,10 @@ static double count_above(const ks_spectrum *s, double log_r) {
     return -evaluate(s, (ks_cplx){log_r, pi - angle_of(s, log_r)}).L / pi;
 }
 
-/* If |c| is nearly the same at several levels, the angle phi distinguishes them: N rises with it. */
+/*
+ * If |c| is nearly the same at several levels, the angle phi distinguishes the levels, because N rises with
+ * phi.
+ */
 static ks_cplx turn(const ks_spectrum *s, double level, double log_r) {
     double low = 0, high = pi;
     for (int k = 0; k < 50; k++) {
@@ -131,7 +137,7 @@ static ks_cplx turn(const ks_spectrum *s, double level, double log_r) {
     return (ks_cplx){log_r, pi - 0.5 * (low + high)};
 }
 
-/* log c of a level, searched from log |c| of the previous level; NaN if not found */
+/* Searches log c of a level, starting from log |c| of the previous level (NaN: no previous level) */
 static ks_cplx search(const ks_spectrum *s, double level, double start) {
     if (isnan(start)) {
         double sum = s->dust, largest = s->lambda[0];
@@ -142,7 +148,7 @@ static ks_cplx search(const ks_spectrum *s, double level, double start) {
         start = log(largest) + 2 + log(1 + sum / largest / fmin(s->P, s->Q));
     }
     bracket b = {.high = start, .f_high = count_above(s, start) - level};
-    /* noise of unequal columns reaches farther up than its sum suggests */
+    /* noise of unequal columns may have larger eigenvalues than its sum suggests, so raise the bracket */
     for (int k = 0; k < 60 && b.f_high > 0; k++) b.f_high = count_above(s, b.high += 1) - level;
     double step = 0.1;
     b.low = b.high - step;
@@ -164,7 +170,7 @@ static ks_cplx search(const ks_spectrum *s, double level, double start) {
 
 /* ---- the fast way: Newton for both equations ---- */
 
-/* The squared distance from a solution; the second equation is divided by its slope. */
+/* The squared distance from a solution. The second equation's misfit is divided by that equation's slope. */
 static double misfit(const values *v, double level, double *f1, double *f2) {
     *f1 = v->T.im - pi;
     *f2 = v->L + pi * level;
@@ -172,8 +178,8 @@ static double misfit(const values *v, double level, double *f1, double *f2) {
 }
 
 /*
- * Takes the last Newton step and updates T and D to first order instead of evaluating them. The step is so
- * short that the error, of the order of its square, is negligible.
+ * Performs the last Newton step and updates T and D to first order instead of evaluating them. The step is so
+ * short that its square, the order of the error, is negligible.
  */
 static void last_step(ks_cplx step, ks_cplx *l, values *v) {
     ks_cplx T = ks_cmul(v->dT, step), D = ks_cmul(v->dD, step);
@@ -182,7 +188,7 @@ static void last_step(ks_cplx step, ks_cplx *l, values *v) {
     v->D = (ks_cplx){v->D.re + D.re, v->D.im + D.im};
 }
 
-/* Improves the guess *l by Newton's method; returns 1 if it has become a solution. */
+/* Improves the guess *l by Newton's method. Returns 1 if *l is now a solution. */
 static int newton(const ks_spectrum *s, double level, ks_cplx *l, values *v) {
     static const double converged = 1e-16, near = 1e-9, small = 3e-4;
     double f1, f2;
@@ -234,12 +240,12 @@ void ks_forward(const ks_spectrum *s, size_t K, const double *level, ks_cplx *lo
             log_c[i] = along(&before, log_c[i - 1], level[i] - level[i - 1]);
             found = newton(s, level[i], &log_c[i], &v);
         }
-        /* eigenvalues fall with the level: otherwise Newton found another root */
+        /* Eigenvalues fall with the level. If this one does not, Newton found another root. */
         if (found && i > 0 && v.T.re > log_x[i - 1] + 1e-9) found = 0;
         if (!found) {
             ks_cplx safe = log_c[i] = search(s, level[i], i > 0 ? log_c[i - 1].re : NAN);
             v = evaluate(s, safe);
-            /* solve to the last digit unless that reaches another root */
+            /* solve to the last digit, unless Newton's method then finds another root */
             values exact;
             if (newton(s, level[i], &safe, &exact) && fabs(safe.re - log_c[i].re) < 0.1)
                 log_c[i] = safe, v = exact;
@@ -254,7 +260,10 @@ void ks_elasticity(const ks_spectrum *s, size_t K, const ks_cplx *log_c, double 
     for (size_t i = 0; i < K; i++) {
         double r = exp(log_c[i].re);
         ks_columns_at at = noise_at(s, (ks_cplx){r * cos(log_c[i].im), r * sin(log_c[i].im)});
-        /* imaginary parts of lambda/(lambda + kappa) and of the noise's part, divided by Im(-kappa) */
+        /*
+         * row: imaginary parts of lambda/(lambda + kappa), divided by Im(-kappa). dust: the noise's part of
+         * D, treated likewise.
+         */
         double *row = J + i * ld, dust = at.pull * at.weight, sum = dust;
         for (size_t l = 0; l < s->n; l++) {
             double a = s->lambda[l] + at.kappa.re;

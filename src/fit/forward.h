@@ -1,14 +1,13 @@
 /*
  * Maps the eigenvalues of the operator to the eigenvalues of a sample of it, for Gaussian factors Phi = X
- * Lambda^(1/2) W^T (docs/explanation/spectrum.md). With
- *     D(kappa) = sum_l lambda_l/(lambda_l + kappa),   a = 1 - D/P,   b = 1 - D/Q,   t = kappa a b,
- *     L(kappa) = sum_l log(1 + lambda_l/kappa) + P (a - log a) + Q (b - log b),
- * the sample's spectrum lies where t is negative, t = -x, and -Im L/pi of its eigenvalues exceed x.
+ * Lambda^(1/2) W^T (docs/explanation/spectrum.md). Let D(kappa) = sum_l lambda_l/(lambda_l + kappa), a = 1 -
+ * D/P, b = 1 - D/Q, t = kappa a b, L(kappa) = sum_l log(1 + lambda_l/kappa) + P (a - log a) + Q (b - log b).
+ * The sample's spectrum lies at x = -t for negative t. The number of sample eigenvalues above x is -Im L/pi.
  *
- * Noise has variance r_alpha dust in column alpha, where the r_alpha have mean 1. It adds Q - Q c/kappa to D,
- * where c is such that 1/kappa is the mean of 1/(c + v r_alpha), v = dust/Q. To L it adds the same term and
- * the sum over columns of log((c + v r_alpha)/kappa). The equations are solved for c: with equal columns
- * kappa = c + v.
+ * Noise has variance r_alpha dust in column alpha, where the r_alpha have mean 1. The point c solves 1/kappa
+ * = mean of 1/(c + v r_alpha), with v = dust/Q. Noise adds Q - Q c/kappa to D. To L noise adds Q - Q c/kappa
+ * and the sum over columns of log((c + v r_alpha)/kappa). The code solves the equations for c. With equal
+ * columns kappa = c + v.
  */
 #pragma once
 
@@ -33,20 +32,21 @@ typedef struct {
     double dust;
     double P, Q;
     const ks_simd *simd;
-    /* how the noise differs between columns; NULL: not at all. Only if Q is finite */
+    /* how the noise differs between columns, if Q is finite. NULL: the noise does not differ. */
     const ks_columns *columns;
 } ks_spectrum;
 
 /*
- * For each of K increasing levels N: log c with Im log t = pi and Im L = -pi N. log_x is the log of the
- * sample eigenvalue that N others exceed, and x_rho = x rho(x), where rho is their density. On entry log_c
- * holds guesses, which may be NaN; the function overwrites them.
+ * For each of K increasing levels N, finds log c with Im log t = pi and Im L = -pi N. log_x is the log of the
+ * sample eigenvalue that N others exceed. x_rho = x rho(x), where rho is the density of the sample's
+ * eigenvalues. On entry log_c contains guesses, which may be NaN. The function replaces the guesses by
+ * solutions.
  */
 void ks_forward(const ks_spectrum *s, size_t K, const double *level, ks_cplx *log_c, double *log_x,
                 double *x_rho);
 
 /*
- * d log x_i / d log lambda_l = w_l lambda_l/|lambda_l + kappa_i|^2, with rows scaled to sum 1. With dust,
- * column n is d log x_i / d log dust. J: K rows, ld apart.
+ * Computes the Jacobian J (K rows, ld apart). d log x_i / d log lambda_l = w_l lambda_l/|lambda_l +
+ * kappa_i|^2, where each row is scaled to sum 1. With dust, column n is d log x_i / d log dust.
  */
 void ks_elasticity(const ks_spectrum *s, size_t K, const ks_cplx *log_c, double *J, size_t ld);

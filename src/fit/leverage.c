@@ -9,7 +9,10 @@
 
 #include <math.h>
 
-/* Points in one pass through the singular vectors: two complex sums each, so 4 real columns. */
+/*
+ * The number of points in one pass through the singular vectors. Each point needs two complex sums, so 4 real
+ * columns.
+ */
 enum { POINTS = 16 };
 
 static ks_cplx add(ks_cplx a, ks_cplx b) { return (ks_cplx){a.re + b.re, a.im + b.im}; }
@@ -32,14 +35,14 @@ typedef struct {
     ks_cplx *known;
     /* each row's leverages beyond the known vectors (ks_leverage_left), for rows and for columns */
     double *rest[2], *unseen[2];
-    /* per worker: 4 POINTS x n, and 4 POINTS x max(P,Q) */
+    /* matrices of each worker: 4 POINTS x n, and 4 POINTS x max(P,Q) */
     double **R, **sums;
 } job;
 
 /*
- * One side of size N (as sampling counts) with m rows. With g_i = t [(G + t)^-1]_ii and delta_i = 1/g_i - 1,
- * returns the mean of (g_i - mean g) times the response of delta_i. x: sums of leverages times 1/(s + t), and
- * times its square.
+ * Computes the bias due to one side with m rows, which sampling counts as N. Let g_i = t [(G + t)^-1]_ii and
+ * delta_i = 1/g_i - 1. The bias is the mean of (g_i - mean g) times the response of delta_i, times a factor.
+ * x: sums of leverages times 1/(s + t), and of leverages times 1/(s + t)^2.
  */
 static ks_cplx side(const double *const x[4], const double *rest, size_t m, double N, ks_cplx t, ks_cplx D,
                     ks_cplx dD) {
@@ -61,7 +64,9 @@ static ks_cplx side(const double *const x[4], const double *rest, size_t m, doub
     return ks_cmul(scale, mean_gm);
 }
 
-/* sums += the mean of r over the unseen directions, times each row's leverage in them */
+/*
+ * Adds to sums the mean of r over the unseen directions, times each row's leverage in the unseen directions
+ */
 static void add_unseen(const ks_decomposition *d, const double *r, size_t m, const double *unseen,
                        double *sums) {
     double mean = 0;
@@ -69,7 +74,9 @@ static void add_unseen(const ks_decomposition *d, const double *r, size_t m, con
     for (size_t i = 0; i < m; i++) sums[i] += unseen[i] * mean;
 }
 
-/* side() for columns that differ only by the noise: g = tau/(c + v ratio) with tau = t/a, kappa = tau/b. */
+/*
+ * Computes side() for columns that differ only by the noise: g = tau/(c + v ratio), tau = t/a, kappa = tau/b.
+ */
 static void known_by_noise(const job *j, ks_cplx *known) {
     const ks_decomposition *d = j->d;
     for (size_t p = 0; p < j->count; p++) known[p] = (ks_cplx){0, 0};
@@ -195,7 +202,7 @@ kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, cons
     return st;
 }
 
-/* y at x by linear interpolation between points v, which decrease in equal steps */
+/* Interpolates y linearly at x. The n points of y begin at `top` and decrease in equal steps */
 static double interpolate(size_t n, double top, double step, const double *y, double x) {
     double at = fmin(fmax((top - x) / step, 0), (double)(n - 1));
     size_t k = (size_t)at;
@@ -250,7 +257,10 @@ double ks_leverage_spread(const ks_decomposition *d, size_t K, const size_t *at,
                    side_variance(d->Q, d->cols, d->V2 + at[k] * d->Q);
         ratio[k] = fmin(fmax(v / gaussian, 0.1), 40);
     }
-    /* pairs of the six largest without extreme leverages; the noise of their mean is subtracted */
+    /*
+     * Sum over pairs of the six largest eigenvalues without extreme leverages, minus the expected noise of
+     * each pair
+     */
     double sum = 0;
     size_t pairs = 0, most = K < 6 ? K : 6;
     for (size_t a = 0; a < most; a++)

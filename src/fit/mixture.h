@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* weight (n) = exp(log_weight - largest), scaled to sum 1. */
+/* Sets weight (n) to exp(log_weight - largest log_weight), scaled to sum 1. */
 void ks_mixture_weights(size_t n, const double *log_weight, double *weight);
 
 /* The quantile of level q of normals with means mean[k stride] and deviations sd[k stride], k < n. */

@@ -102,7 +102,10 @@ ks_spectrum ks_mode_spectrum(const ks_problem *p, ks_mode_work *w, const double 
     return spectrum(p, w, w->theta);
 }
 
-/* w->value (m) and w->jacobian (m x N) at theta: log eigenvalues of the sample, and the share beyond them */
+/*
+ * Computes w->value (m) and w->jacobian (m x N) at theta. The values are log eigenvalues of the sample, and
+ * the share of the trace beyond the eigenvalues used
+ */
 static void model(const ks_problem *p, ks_mode_work *w, const double *theta, ks_cplx *log_c) {
     const ks_observed *o = p->o;
     size_t K = o->K, N = w->N;
@@ -111,7 +114,7 @@ static void model(const ks_problem *p, ks_mode_work *w, const double *theta, ks_
     ks_elasticity(&s, K, log_c, w->jacobian, N);
     memcpy(w->value, w->log_x, K * sizeof *w->value);
     if (!o->tail) return;
-    /* the total, minus the mean sum of the sample eigenvalues used */
+    /* beyond: the total, minus the expected sum of the sample eigenvalues used */
     double beyond = s.dust, *row = w->jacobian + K * N;
     for (size_t l = 0; l < w->n; l++) beyond += row[l] = s.weight[l] * s.lambda[l];
     if (p->dust) row[w->n] = s.dust;
@@ -125,14 +128,17 @@ static void model(const ks_problem *p, ks_mode_work *w, const double *theta, ks_
     for (size_t l = 0; l < N; l++) row[l] /= o->trace;
 }
 
-/* z = L^-1 (y - value); returns |z|^2 */
+/* Sets z = L^-1 (y - value) and returns |z|^2 */
 static double residual(const ks_observed *o, const double *value, double *z) {
     for (size_t i = 0; i < o->m; i++) z[i] = o->y[i] - value[i];
     ks_trsm(o->m, 1, o->L, o->m, z, 1);
     return ks_dot(o->m, z, z);
 }
 
-/* The prior's mean, and its factor with zeros above the diagonal. Returns 0 if it is not definite. */
+/*
+ * Computes the prior's mean, and the Cholesky factor A of the prior's covariance, with zeros above the
+ * diagonal. Returns 0 if the covariance is not definite.
+ */
 static int prepare_prior(const ks_problem *p, const ks_family *f, ks_mode_work *w) {
     take_family(p, f, w);
     size_t N = w->N;
@@ -144,7 +150,7 @@ static int prepare_prior(const ks_problem *p, const ks_family *f, ks_mode_work *
     return 1;
 }
 
-/* design = L^-1 J A, hessian = the factor of design^T design + 1. Returns 0 on failure. */
+/* Sets design = L^-1 J A, and hessian to the Cholesky factor of design^T design + 1. Returns 0 on failure. */
 static int linearise(const ks_problem *p, ks_mode_work *w) {
     size_t N = w->N, m = p->o->m;
     ks_gemm(0, 0, m, N, N, 1, w->jacobian, N, w->prior, N, 0, w->design, N);
@@ -163,7 +169,7 @@ static double largest(size_t n, const double *x) {
 /* The number of observed nodes */
 static size_t placed(const ks_problem *p, const ks_mode_work *w) { return w->n < p->o->K ? w->n : p->o->K; }
 
-/* theta = mean + A xi, cut off at the depth */
+/* Sets theta = mean + A xi, and raises entries that are more than `depth` below the largest */
 static void unwhiten(const ks_problem *p, const ks_mode_work *w, const double *xi, double *theta) {
     size_t N = w->N;
     for (size_t k = 0; k < N; k++) theta[k] = w->mean[k] + ks_dot(k + 1, w->prior + k * N, xi);
@@ -190,7 +196,10 @@ static int finite(size_t n, const double *x) {
     return 1;
 }
 
-/* One iteration. Returns 1: continue; 0: converged; -1: no improvement, but far from convergence. */
+/*
+ * Performs one iteration. Returns 1 to continue, 0 if converged, and -1 if no step improved the fit far from
+ * convergence.
+ */
 static int iterate(const ks_problem *p, ks_mode_work *w, double *objective) {
     size_t N = w->N, K = p->o->K, m = p->o->m;
     if (!linearise(p, w)) return -1;
@@ -232,8 +241,8 @@ static void posterior_root(ks_mode_work *w) {
 }
 
 /*
- * The log of the noise to start from: if the spectrum ends below the rank, noise explains the rest of the
- * sample's spectrum.
+ * The starting value of the log of the noise. If the spectrum ends below the rank, noise explains the rest of
+ * the sample's spectrum.
  */
 static double dust_beside(const ks_problem *p, size_t end, double dust) {
     const ks_decomposition *d = &p->o->x->d;

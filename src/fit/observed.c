@@ -50,7 +50,10 @@ static void group(ks_observed *o, size_t used) {
     }
 }
 
-/* Uses fewer where the leverages' correction of D is no longer small: it is of first order only. */
+/*
+ * Stops using eigenvalues where the leverages' correction of D is no longer small, because the correction is
+ * of first order only.
+ */
 static kspec_status used_by_leverage(const ks_run *run, const ks_decomposition *d, ks_observed *o,
                                      kspec_error *err) {
     ks_arena arena = {0};

@@ -22,7 +22,7 @@ static double root(size_t n, const double *s, size_t i, double N) {
 }
 
 void ks_pilot(size_t n, const double *s, double P, double Q, double *lambda) {
-    /* if the sides are equal, two roots a ten-thousandth apart give the derivative */
+    /* if the sides are equal, the difference of two nearby roots gives the derivative */
     double less = P < Q ? P : Q, more = P < Q ? Q : P, step = 1e-4 * less;
     for (size_t i = 0; i < n; i++) {
         if (isinf(more))

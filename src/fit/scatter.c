@@ -4,8 +4,8 @@
 #include <math.h>
 
 /*
- * The kernel of the counts' covariance is log |(t_i - t_j)/(c_i - c_j)|, taken with c_j, minus the same with
- * its conjugate. The real t = -x cancels.
+ * The covariance of the counts is K(c_i, c_j) - K(c_i, conj c_j), with the kernel K = log |(t_i - t_j)/(c_i -
+ * c_j)|. The terms with t cancel, because t = -x is real.
  */
 static double covariance(ks_cplx log_i, ks_cplx log_j) {
     const double pi = 3.14159265358979323846;

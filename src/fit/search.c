@@ -40,13 +40,13 @@ static ks_mode *reserve(ks_search *s, const ks_family *f) {
 /* The mode's log weight; -infinity for a mode that is not trustworthy */
 static double value(const ks_mode *m) { return m && m->found == 2 ? m->log_weight : -INFINITY; }
 
-/* ---- every shape of one structure, each started from the previous one ---- */
+/* ---- every shape with the same breaks and end; the previous shape's mode starts the next ---- */
 
 typedef struct {
     ks_family family;
     const double *theta;
     const ks_cplx *log_c;
-    /* KS_SHAPE_COUNT reserved modes; the end of the earlier modes */
+    /* own: KS_SHAPE_COUNT reserved modes. limit: the number of earlier modes. */
     ks_mode *own;
     size_t limit;
     const ks_mode *best;
@@ -60,7 +60,7 @@ static void run_block(const ks_search *s, ks_mode_work *w, block *b) {
         ks_family f = b->family;
         f.shape = shape;
         b->own[shape].family = f;
-        /* without noise, a constant spectrum without end cannot exist */
+        /* a constant spectrum that never ends is impossible */
         if (shape == KS_SHAPE_FLAT && f.end == s->p->end && !s->p->o->x->low_rank) continue;
         ks_mode *m = lookup(s, b->limit, &f);
         if (!m) ks_mode_find(s->p, w, theta, log_c, m = &b->own[shape]);
@@ -76,14 +76,14 @@ static void reserve_block(ks_search *s, block *b) {
     for (size_t shape = 0; shape < KS_SHAPE_COUNT; shape++) b->own[shape].family.end = 0;
 }
 
-/* ---- one family each ---- */
+/* ---- several families in parallel ---- */
 
 typedef struct {
     const ks_search *s;
     const ks_mode *from;
     ks_mode *todo[KS_TRIES_MAX];
     block *blocks;
-    /* in a team: the modes that all chunks found */
+    /* the modes that all chunks of a team found */
     ks_mode *made;
 } tries;
 
@@ -149,7 +149,7 @@ static kspec_status one_block(void *ctx, size_t k, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* The best of the families, each started from one mode unless it was tried before */
+/* Finds the best of the families. Each family that was not tried before starts from one mode. */
 static kspec_status best_of(const ks_run *run, ks_search *s, const ks_mode *from, size_t count,
                             const ks_family *f, const ks_mode **best, kspec_error *err) {
     tries t = {.s = s, .from = from};
@@ -166,7 +166,7 @@ static kspec_status best_of(const ks_run *run, ks_search *s, const ks_mode *from
 /* ---- moves: add a break or an end ---- */
 
 typedef struct {
-    /* into 1, 2, ... pieces */
+    /* the breaks that divide the spectrum into 1, 2, ... pieces */
     size_t pieces, into[KS_PIECES_MAX][KS_PIECES_MAX];
     size_t cuts, cut[KS_CUTS_MAX];
     size_t ends, end[KS_END_COUNT + KS_CUTS_MAX];
@@ -270,7 +270,10 @@ static kspec_status climb(const ks_run *run, ks_search *s, const ks_mode *curren
     return KSPEC_OK;
 }
 
-/* Flat spectra: first breaks, with an end beyond the sample's, then the end. *best is NULL if none fits. */
+/*
+ * Finds the best flat spectrum: first the breaks, with an end beyond the sample's spectrum, then the end.
+ * *best is NULL if no flat spectrum fits.
+ */
 static kspec_status find_flat(const ks_run *run, ks_search *s, const places *q, const ks_mode **best,
                               kspec_error *err) {
     const ks_problem *p = s->p;
@@ -296,7 +299,10 @@ static kspec_status find_flat(const ks_run *run, ks_search *s, const places *q, 
     return st ? st : refine(run, s, s->rough, best, err);
 }
 
-/* Tries every shape of the structure that the moves reached, unless it is far from the best. */
+/*
+ * Tries every shape with the breaks and the end of each mode that the moves reached, except modes far worse
+ * than the best.
+ */
 static kspec_status all_shapes(const ks_run *run, ks_search *s, const reached *to, const ks_mode *top,
                                kspec_error *err) {
     block blocks[KS_REACHED_MAX];
@@ -327,7 +333,7 @@ kspec_status ks_search_run(const ks_run *run, ks_search *s, const double *theta,
     s->count = 0;
     block whole = {.family = {.end = p->end}, .theta = theta, .log_c = log_c};
     reserve_block(s, &whole);
-    /* every rank of a team computes this one chunk, and so knows its best mode */
+    /* every rank of a team computes this one chunk, so every rank knows the best mode */
     kspec_status st = ks_parallel_for(&parts[0], 1, one_block, &(tries){.s = s, .blocks = &whole}, err);
     const ks_mode *top = whole.best, *flat;
     if (st || !all || p->o->used < 4 || !top) return st;

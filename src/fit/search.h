@@ -5,9 +5,10 @@
 #include "fit/mode.h"
 
 /*
- * Room: breaks at the cuts of the rough mode and at the first eigenvalues; ends at the same places and at
- * KS_ENDS; refined ends. Modes of all shapes and the rough one, of each move of two shapes and the start of
- * the flat one, and of every shape of the structure that the moves reached.
+ * Upper bounds. KS_CUTS_MAX counts breaks at the cuts of the rough mode and at the first eigenvalues.
+ * KS_TRIES_MAX counts the families of one move: breaks, and ends at the cuts and at KS_ENDS. KS_MODES_MAX
+ * counts the modes of all shapes, the rough mode, the first flat families, and for each mode that moves
+ * reach: its tries, 6 refined ends and all shapes.
  */
 enum {
     KS_CUTS_MAX = 6 + KS_SPIKES_MAX,
@@ -19,14 +20,14 @@ enum {
 
 typedef struct {
     const ks_problem *p;
-    /* in the order in which they were tried */
+    /* the modes in the order in which the search tried them */
     size_t count;
     ks_mode *modes;
-    /* one for each worker */
+    /* one scratch for each worker */
     ks_mode_work *work;
-    /* the mode whose cuts and means suggest steps */
+    /* the mode that suggests breaks */
     const ks_mode *rough;
-    /* for segmentations; K times NaN, the missing guess */
+    /* scratch: for segmentations. nothing: K times NaN, which stands for a missing guess. */
     double *scratch;
     ks_cplx *nothing;
 } ks_search;

@@ -1,6 +1,7 @@
 /*
- * Every constant of the fit that was chosen and not derived, with the reason. docs/measurements/spectrum.md
- * reports the effect of changing each one, and lists the constants that were not measured.
+ * Every constant of the fit that was chosen rather than derived, with the reason.
+ * docs/measurements/spectrum.md reports the effect of changing each one, and lists the constants that were
+ * not measured.
  */
 #pragma once
 
@@ -26,43 +27,57 @@
 
 /* An eigenvalue of the sample below this share of the largest is rounding. */
 KS_CONSTANT(KS_ROUNDING, 1e-11);
-/* The fit uses eigenvalues until this share of the trace remains: the rest carries no information. */
+/*
+ * The fit uses eigenvalues until this share of the trace remains, because the remaining eigenvalues carry no
+ * information.
+ */
 KS_CONSTANT(KS_SHARE, 1e-5);
 /*
- * The first eigenvalues are fitted one by one. After that, groups grow by a ratio, each represented by its
- * middle eigenvalue, since neighbours carry the same information. Beyond the eigenvalues used, the nodes of
- * the operator's spectrum grow faster.
+ * The first eigenvalues are fitted one by one. The following groups grow by a ratio. The middle eigenvalue
+ * represents its group, since neighbours carry the same information. Beyond the eigenvalues used, the nodes
+ * of the operator's spectrum grow faster.
  */
 enum { KS_SINGLE = 24 };
 KS_CONSTANT(KS_FINE, 1.07);
 KS_CONSTANT(KS_COARSE, 1.25);
-/* The correction for uneven leverages is of first order; levels where it exceeds this share are not used. */
+/*
+ * The correction for uneven leverages is of first order. The fit does not use levels where the correction
+ * exceeds this share.
+ */
 KS_CONSTANT(KS_CUT, 0.12);
 
-/* ---- how far they scatter ---- */
+/* ---- the scatter of the sample's eigenvalues ---- */
 
-/* The variance of one counting function uses levels this far above and below it. */
+/* The variance of the count at a level uses levels this far above and below. */
 KS_CONSTANT(KS_DIAGONAL, 0.1);
 /* The path of the leverages' correction lies this share of pi away from the positive axis. */
 KS_CONSTANT(KS_PATH_ANGLE, 0.9);
 /* Points of the path per factor of e. */
 KS_CONSTANT(KS_PATH_POINTS, 6);
-/* The possible error of the forward map itself, in each log eigenvalue and in the share beyond. */
+/*
+ * The possible error of the forward map itself, in each log eigenvalue and in the share of the trace beyond
+ * them.
+ */
 KS_CONSTANT(KS_MODEL_ERROR, 0.02);
 KS_CONSTANT(KS_TAIL_ERROR, 0.01);
 /* The errors of the leverages' correction are correlated over this distance in log i. */
 KS_CONSTANT(KS_SHIFT_LENGTH, 0.5);
-/* The factor on the variance of the share beyond, because its jackknife misses a heavy tail. */
+/* The factor on the variance of the share of the trace beyond, because the jackknife misses a heavy tail. */
 KS_CONSTANT(KS_TAIL_VARIANCE, 1.5);
 
-/* Steps of the logarithm of the columns' noise variances; the forward map sees one number per step. */
+/*
+ * The number of steps of the log of the columns' noise variances. The forward map uses one number per step.
+ */
 enum { KS_COLUMN_LEVELS = 10 };
 /* Columns whose noise variances have a smaller relative variance count as equal. */
 KS_CONSTANT(KS_COLUMNS_EQUAL, 0.02);
 
 /* ---- the nodes ---- */
 
-/* Nodes reach this many times min(P,Q), to eigenvalues that a matrix of this size cannot show one by one. */
+/*
+ * The nodes represent this many times min(P,Q) eigenvalues, more than a matrix of this size can show one by
+ * one.
+ */
 KS_CONSTANT(KS_EXTENT, 10);
 
 /* ---- the families of spectra ---- */
@@ -77,10 +92,16 @@ typedef struct {
 } ks_shape;
 static const ks_shape KS_SHAPES[] = {{0, 0, 1, 0.1}, {0, 0, 1, 0.45}, {0, 0.5, 1, 0.1}, {0, 0.5, 1, 0.45},
                                      {0, 1, 1, 0.1}, {1, 0, 0, 0},    {0, 0, 30, 0.3}};
-/* The number of competing shapes; the last is flat. The next, rough, proposes breaks by its cuts. */
+/*
+ * The first KS_SHAPE_COUNT shapes compete, and the last of these is flat. The shape after them, rough, only
+ * proposes breaks.
+ */
 enum { KS_SHAPE_COUNT = 6, KS_SHAPE_FLAT = 5, KS_SHAPE_ROUGH = 6 };
 KS_CONSTANT(KS_ROUGH_WEIGHT, -1);
-/* The log weight of a flat family if a low rank is seen: one sharp edge makes others likelier. */
+/*
+ * The log weight of a flat family for a matrix of low rank, because one sharp edge makes other edges
+ * likelier.
+ */
 KS_CONSTANT(KS_FLAT_WEIGHT, 2);
 /* The length of the short-range term in log i. */
 KS_CONSTANT(KS_ROUGHNESS_LENGTH, 0.4);
@@ -94,24 +115,25 @@ KS_CONSTANT(KS_KINK_SD, 3);
 /* The variance of each log eigenvalue in a constant family. */
 KS_CONSTANT(KS_FLAT_JITTER, 1e-4);
 /*
- * Each break, and an end, subtracts KS_MOVE_COST from the log weight; at most KS_MOVES_MAX moves follow each
- * other. Flat spectra start with the rough mode cut into up to KS_PIECES_MAX pieces, or with up to
- * KS_SPIKES_MAX leading eigenvalues on their own.
+ * Each break, and an end, subtracts KS_MOVE_COST from the log weight. At most KS_MOVES_MAX moves follow each
+ * other. The search for flat spectra starts with the rough mode cut into up to KS_PIECES_MAX pieces, or with
+ * up to KS_SPIKES_MAX separate leading eigenvalues.
  */
 KS_CONSTANT(KS_MOVE_COST, 2.5);
 enum { KS_MOVES_MAX = 1, KS_PIECES_MAX = 4, KS_SPIKES_MAX = 3, KS_BREAKS_MAX = 4 };
 /* Flat spectra first end beyond the sample's spectrum, at this multiple of the eigenvalues used. */
 KS_CONSTANT(KS_FLAT_END, 1.6);
 /*
- * The ends tried, in units of the eigenvalues used. Evidence is integrated over the log of the end, where one
- * step of this list is one unit.
+ * The ends that the search tries, as multiples of the number of eigenvalues used. The fit integrates the
+ * evidence over the log of the end, in units of KS_END_UNIT.
  */
 static const double KS_ENDS[] = {0.1, 0.16, 0.25, 0.4, 0.6, 0.8, 1, 1.6, 2.5, 4};
 KS_CONSTANT(KS_END_UNIT, 0.4);
 enum { KS_END_COUNT = 10 };
 /*
- * Unknown noise: mean and deviation of its log, relative to the lower half of the sample's spectrum. With
- * noise alone, this half has a tenth of the sum (P = Q) to a half (P far from Q).
+ * The mean and standard deviation of the log of unknown noise, relative to the lower half of the sample's
+ * spectrum. With noise alone, this half contains a tenth of the sum (P = Q) to a half of the sum (P far from
+ * Q).
  */
 KS_CONSTANT(KS_NOISE_MEAN, 1);
 KS_CONSTANT(KS_NOISE_SD, 2);
@@ -123,19 +145,19 @@ KS_CONSTANT(KS_NOISE_GIVEN_SD, 0.01);
 /* An eigenvalue is resolved if its interval spans at most this factor. */
 KS_CONSTANT(KS_RESOLVED, 4);
 /*
- * Laplace's approximation is overconfident, so intervals use standard deviations this much larger. Sums over
- * the spectrum need a larger factor, because within a family the division of the trace between tail and noise
- * varies less than it might.
+ * Laplace's approximation is overconfident, so intervals multiply standard deviations by this factor. Sums
+ * over the spectrum need a larger factor, because within a family the division of the trace between tail and
+ * noise varies less than it might.
  */
 KS_CONSTANT(KS_WIDER, 1.15);
 KS_CONSTANT(KS_WIDER_SUMS, 1.6);
-/* If the noise differs between columns, gains differ as well, and they split equal eigenvalues. */
+/* If the noise differs between columns, gains differ as well, and different gains split equal eigenvalues. */
 KS_CONSTANT(KS_WIDER_COLUMNS, 1.6);
-/* If a fitted moment and the unbiased one differ by more standard errors, intervals are widened. */
+/* If a fitted moment and the unbiased moment differ by more standard errors, intervals become wider. */
 KS_CONSTANT(KS_DISAGREE, 3);
 /*
- * Both traces come from one sample, so a difference of one standard error, which describes other samples, is
- * already gross.
+ * The fitted trace and the unbiased trace come from one sample, so a difference of one standard error is
+ * already gross. The standard error describes other samples.
  */
 KS_CONSTANT(KS_DISAGREE_TRACE, 1);
 /* A first eigenvalue that exceeds the sample's own by more than this factor is too large. */
