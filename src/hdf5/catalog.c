@@ -1,4 +1,4 @@
-/* The list of a file's arrays: it finds the only one, or names them all for the user. */
+/* Lists the arrays of a file: finds the only array, or names all arrays for the user. */
 #include "hdf5/reader.h"
 
 #include <stdio.h>

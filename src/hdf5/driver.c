@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 typedef struct {
-    H5FD_t public; /* the library's part comes first */
+    H5FD_t public; /* HDF5 requires its own part first */
     haddr_t eoa;
 } opened;
 
@@ -84,7 +84,7 @@ static herr_t write_nothing(H5FD_t *f, H5FD_mem_t type, hid_t dxpl, haddr_t at, 
 static const H5FD_class_t driver = {
 #if H5_VERSION_GE(1, 13, 0)
     .version = H5FD_CLASS_VERSION,
-    .value = (H5FD_class_value_t)600, /* values above 511 are free for any driver */
+    .value = (H5FD_class_value_t)600, /* any driver may use values above 511 */
 #endif
     .name = "kspec",
     .maxaddr = INT64_MAX,

@@ -13,10 +13,10 @@ typedef struct {
 /* The error in HDF5's own words */
 const char *reason(void);
 
-/* The MATLAB class of an object ("double", "cell", ...); 0 if it has none. */
+/* Reads the MATLAB class of an object ("double", "cell", ...). Returns 0 if the object has none. */
 int matlab_class(hid_t object, char name[32]);
 
-/* The reason why the data set cannot be read; NULL, and its layout, if it can. */
+/* Returns the reason why the data set cannot be read; or NULL, and sets the layout. */
 const char *unfit_dataset(hid_t data, layout *l);
 
 /* Reads a data set that can be read into room; ends the process if HDF5 fails. */
@@ -36,5 +36,8 @@ int is_cell(hid_t data);
 const char *unfit_cells(hid_t data, layout *l);
 _Noreturn void read_cells(hid_t data, const char *key);
 
-/* Opens "exp.spikes", "exp(2).spikes" or "runs{3}", counted from 1; negative if it does not exist */
+/*
+ * Opens an object such as "exp.spikes", "exp(2).spikes" or "runs{3}", counted from 1. Negative if the object
+ * does not exist
+ */
 hid_t open_matlab(hid_t file, const char *key);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The end of a path, which tells it from others */
+/* The end of a path, which is its specific part */
 static const char *last(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -57,9 +57,9 @@ _Noreturn static void refuse_group(hid_t group, const char *key, int matlab) {
 }
 
 void read_hdf5(int64_t access, const char *key, int matlab) {
-    hid_t file = H5Fopen("/file", H5F_ACC_RDONLY, access); /* our driver ignores the name */
+    hid_t file = H5Fopen("/file", H5F_ACC_RDONLY, access); /* The driver ignores this name. */
     if (file < 0) refuse("cannot be opened as HDF5: %s", reason());
-    const char *root = matlab ? "" : "/"; /* the user's notation: names in MATLAB, paths in HDF5 */
+    const char *root = matlab ? "" : "/"; /* the notation of the user: names in MATLAB, paths in HDF5 */
     if (!key[0]) {
         catalog all = list_group(file, root, matlab);
         key = catalog_only(&all);

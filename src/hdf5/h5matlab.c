@@ -13,7 +13,7 @@ int is_cell(hid_t data) {
     return matlab_class(data, class) && strcmp(class, "cell") == 0;
 }
 
-/* The number of references in a data set; 0 if its elements are not references */
+/* Returns the number of references in a data set; 0 if its elements are not references */
 static size_t count_of(hid_t data) {
     hssize_t n = H5Sget_simple_extent_npoints(H5Dget_space(data));
     hid_t type = H5Dget_type(data);
@@ -31,7 +31,7 @@ static hid_t follow(hid_t data, const hobj_ref_t *r) {
     return H5Rdereference2(data, H5P_DEFAULT, H5R_OBJECT, r);
 }
 
-/* The reason why the cells cannot be read as one array; NULL, and the layout of one cell, if they can */
+/* Returns the reason why the cells cannot be read as one array; or NULL, and sets the layout of one cell */
 static const char *unfit_each(hid_t data, const hobj_ref_t *r, size_t count, layout *one) {
     for (size_t k = 0; k < count; k++) {
         layout l;
@@ -83,7 +83,9 @@ void read_cells(hid_t data, const char *key) {
 
 /* ---- paths ---- */
 
-/* The k-th object (from 1) that a data set of references points to; negative if it has no k-th one */
+/*
+ * Opens the k-th object (from 1) of a data set of references. Negative if the data set has fewer references
+ */
 static hid_t pick(hid_t data, size_t k) {
     size_t count = H5Iget_type(data) == H5I_DATASET ? count_of(data) : 0;
     hobj_ref_t *r = k && k <= count ? references(data, count) : NULL;
@@ -92,7 +94,7 @@ static hid_t pick(hid_t data, size_t k) {
 
 hid_t open_matlab(hid_t file, const char *key) {
     hid_t at = file;
-    size_t element = 0; /* index into a struct array, until its field is named */
+    size_t element = 0; /* the index of an element of a struct array, until the path names a field */
     const char *p = key + strspn(key, "/");
     while (*p && at >= 0) {
         char name[128];

@@ -41,7 +41,7 @@ int is_sparse(hid_t group) {
            (has_part(group, "data") && has_part(group, "indices") && has_part(group, "indptr"));
 }
 
-/* A data set of one axis as doubles; NULL if it is not one */
+/* Reads a data set of one axis as doubles; NULL if the data set is different */
 static double *vector(hid_t group, const char *name, size_t *count) {
     *count = 0;
     if (!has_part(group, name)) return NULL;
@@ -75,7 +75,9 @@ static int shape_of(hid_t group, double shape[2]) {
     return 1;
 }
 
-/* The reason why it cannot be read, or NULL; with_values: also reads the index and the values */
+/*
+ * Returns the reason why the matrix cannot be read, or NULL. with_values: also reads the index and the values
+ */
 static const char *open_sparse(hid_t group, int with_values, ks_sparse *s) {
     double shape[2] = {0}, rows = 0;
     char kind[MOST_ATTRIBUTE], other[MOST_ATTRIBUTE];
@@ -120,6 +122,7 @@ void read_sparse(hid_t group, const char *key) {
     ks_sparse s;
     const char *why = open_sparse(group, 1, &s);
     if (why) refuse("%.100s %s", key, why);
-    ks_sparse_expand(&s, make_room(2, (size_t[]){s.rows, s.cols})); /* fresh pages are zeros */
+    /* New pages are zero, so only the stored entries are written. */
+    ks_sparse_expand(&s, make_room(2, (size_t[]){s.rows, s.cols}));
     finish(0);
 }

@@ -26,7 +26,10 @@ int matlab_class(hid_t object, char name[32]) {
     hid_t attribute = H5Aopen(object, "MATLAB_class", H5P_DEFAULT), type = H5Tcopy(H5T_C_S1);
     snprintf(name, 32, "unknown");
     hid_t stored = H5Aget_type(attribute);
-    /* accept one string of fixed length only: HDF5 writes all strings, even past the end of our buffer */
+    /*
+     * Accepts a single string of fixed length only, because HDF5 would write further strings past the end of
+     * the buffer.
+     */
     if (H5Tget_class(stored) != H5T_STRING || H5Tis_variable_str(stored) != 0 ||
         H5Sget_simple_extent_npoints(H5Aget_space(attribute)) != 1)
         return 0;
@@ -105,7 +108,7 @@ const char *unfit_dataset(hid_t data, layout *l) {
         l->shape[matlab ? ndim - 1 - k : k] = (size_t)dims[k];
     }
 
-    /* values from missing source files would silently read as fill values */
+    /* Values from missing source files would silently become fill values. */
     if (H5Pget_layout(plist) == H5D_VIRTUAL) return "is a virtual data set, whose values are in other files";
     if (H5Pget_layout(plist) == H5D_CONTIGUOUS && H5Pget_external_count(plist) > 0)
         return "keeps its values in other files, which are not read";

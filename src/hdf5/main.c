@@ -1,8 +1,8 @@
 /*
- * The main program of kspec-hdf5: its limits, and the memory it shares with the library. See reader.h and
- * formats/child.h.
+ * The main program of kspec-hdf5. It sets the limits of the process, and writes to the memory that it shares
+ * with the library. See reader.h and formats/child.h.
  */
-#ifndef _GNU_SOURCE /* the fuzzer defines it already */
+#ifndef _GNU_SOURCE /* the fuzzer defines it */
 #define _GNU_SOURCE
 #endif
 #include "hdf5/reader.h"
@@ -55,7 +55,8 @@ double *make_room(int ndim, const size_t *shape) {
         refuse("its array is too large for the address space");
 
     /*
-     * the system allocates pages as they are written: an array that is too large must fail now, not half-way
+     * The system allocates pages only when they are written. An array that is too large must fail now, not
+     * half-way.
      */
     size_t total = bytes + KS_CHILD_DATA;
     void *map = MAP_FAILED;
@@ -95,14 +96,17 @@ static void set_limits(off_t size) {
     if (memory > most_memory(size)) memory = most_memory(size);
     available = (size_t)memory;
     if (shared->memory && available > shared->memory) available = (size_t)shared->memory;
-    sandbox_end_with_caller(); /* if the caller has already ended, the limit of an hour below ends us */
+    /* If the caller has already ended, the time limit of an hour below ends this process. */
+    sandbox_end_with_caller();
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_CPU, 3600);
-#ifndef KSPEC_SANITIZED /* a sanitizer maps terabytes */
+#ifndef KSPEC_SANITIZED /* A sanitizer maps terabytes, so it has no limit. */
     set_limit(RLIMIT_AS, memory);
 #endif
-    signal(SIGXFSZ, SIG_IGN);                         /* above the size limit ftruncate() fails */
-    FILE *f = fopen("/proc/self/oom_score_adj", "w"); /* if memory runs out, end this process first */
+    /* Beyond the size limit, ftruncate() then fails without a signal. */
+    signal(SIGXFSZ, SIG_IGN);
+    /* If memory runs out, the system ends this process first. */
+    FILE *f = fopen("/proc/self/oom_score_adj", "w");
     if (f) {
         fputs("1000", f);
         fclose(f);
@@ -132,20 +136,22 @@ int main(int argc, char **argv) {
 
     int matlab = strcmp(argv[3], "mat") == 0;
     struct stat st;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* to get the system's own message */
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* open() gives the message of the system */
     if (fd < 0 || fstat(fd, &st) != 0) refuse("cannot open: %s", strerror(errno));
     if (!S_ISREG(st.st_mode)) refuse("is not a regular file, which HDF5 and MATLAB files must be");
     set_limits(st.st_size);
 
-    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1); /* locks fail on some network file systems; we only read */
+    /* Locks fail on some network file systems, and reading needs none. */
+    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    H5PLset_loading_state(0);         /* never run a filter that the file names and the library lacks */
-    H5Lunregister(H5L_TYPE_EXTERNAL); /* read one file only, not the files it links to */
+    H5PLset_loading_state(0);         /* HDF5 must not load filters that a file names. */
+    H5Lunregister(H5L_TYPE_EXTERNAL); /* HDF5 must not follow links to other files. */
     int64_t access = driver_access(fd, (size_t)st.st_size);
     mat_file *mat = matlab && !is_hdf5(fd) ? open_mat(path, fd) : NULL;
     sandbox_enter(KS_CHILD_FD);
 
     if (mat) read_mat(mat, key);
-    mallopt(M_PERTURB, 0xa5); /* HDF5 may read memory before setting it: crash rather than work by luck */
+    /* HDF5 may read memory before it is set. With this pattern it crashes instead of giving wrong numbers. */
+    mallopt(M_PERTURB, 0xa5);
     read_hdf5(access, key, matlab);
 }

@@ -10,7 +10,7 @@ typedef struct {
     size_t shape[3];
 } mat_layout;
 
-/* The reason why the variable cannot be read; NULL, and its array layout, if it can. */
+/* Returns the reason why the variable cannot be read; or NULL, and sets the layout. */
 const char *unfit_variable(matvar_t *v, mat_layout *l);
 
 /* Bytes of a number of a class; 0 for a class that is not numeric */
@@ -23,8 +23,8 @@ void widen(double *to, const void *from, size_t count, enum matio_classes class)
 void list_variable(catalog *c, const char *name, matvar_t *v);
 
 /*
- * Follows a path after a variable's name: ".field", "(2)" for a struct array, "{3}" for a cell array; NULL if
- * it does not exist.
+ * Follows the path after the name of a variable: ".field", "(2)" for a struct array, "{3}" for a cell array.
+ * NULL if the path does not exist.
  */
 matvar_t *follow_path(matvar_t *v, const char *path);
 

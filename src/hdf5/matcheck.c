@@ -1,7 +1,6 @@
 /*
  * Checks that a MATLAB file of version 5 to 7 is complete. matio fills the missing end of a truncated file
- * with zeros and does not verify the checksum of compressed variables. Wrong numbers are worse than none, so
- * this check runs first.
+ * with zeros and does not verify the checksum of compressed variables. So this check runs first.
  *
  * After 128 bytes of header the file is a list of elements: type and length (4 bytes each, in the byte order
  * given by the last two bytes of the header), then as many bytes as the length says. A compressed element is

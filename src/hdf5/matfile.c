@@ -18,12 +18,11 @@ static catalog list_variables(mat_t *mat) {
 
 struct mat_file {
     mat_t *mat;
-    FILE *raw; /* the same file, for check_mat5() */
+    FILE *raw; /* the file again, for check_mat5() */
 };
 
 /*
- * For other versions matio reads no more than the header, which they share with version 5; so we check the
- * version first.
+ * Checks the version first. For versions other than 5 to 7, matio reads only the header.
  */
 mat_file *open_mat(const char *path, int fd) {
     static mat_file f;
@@ -39,8 +38,8 @@ mat_file *open_mat(const char *path, int fd) {
 }
 
 /*
- * The variable that a path begins with: the variable named by the whole path, or by the text before its first
- * . ( or {
+ * Finds the variable at the beginning of a path. Its name is the whole path, or the text before the first . (
+ * or {
  */
 static matvar_t *find(mat_t *mat, const char *key) {
     Mat_Rewind(mat);
@@ -80,7 +79,8 @@ void read_mat(mat_file *f, const char *key) {
     mat_layout l;
     const char *why = unfit_variable(at, &l);
     if (why) refuse("%.100s %s", key, why);
-    if (at != v || !class_size(at->class_type)) { /* a part needs the whole in memory */
+    /* To follow the path, the whole variable must be in memory. */
+    if (at != v || !class_size(at->class_type)) {
         if (Mat_VarReadDataAll(mat, v) != 0) refuse("%.100s cannot be read: the file is damaged", key);
         give_variable(follow_path(v, key + strlen(v->name)), key);
     }

@@ -114,7 +114,7 @@ void list_variable(catalog *c, const char *name, matvar_t *v) {
             matvar_t *field = Mat_VarGetStructFieldByIndex(v, k, 0);
             char path[256];
             if (!field || !fields[k]) continue;
-            /* a path this long is part of a loop, or too long to be useful */
+            /* Such a long path belongs to a loop, or is too long to be useful. */
             if (snprintf(path, sizeof path, "%s.%s", name, fields[k]) >= (int)sizeof path) continue;
             list_variable(c, path, field);
         }
@@ -128,7 +128,7 @@ void list_variable(catalog *c, const char *name, matvar_t *v) {
 }
 
 matvar_t *follow_path(matvar_t *v, const char *p) {
-    size_t element = 1; /* index into a struct array, until its field is named */
+    size_t element = 1; /* the index of an element of a struct array, until the path names a field */
     while (v && *p) {
         size_t count = count_of(v);
         if (*p != '.') {
@@ -200,7 +200,8 @@ _Noreturn static void give_sparse(const matvar_t *v, const char *key) {
         refuse("%.100s is a sparse matrix that cannot be read", key);
     const char *why = ks_sparse_unfit(&s);
     if (why) refuse("%.100s %s", key, why);
-    ks_sparse_expand(&s, make_room(2, (size_t[]){s.rows, s.cols})); /* fresh pages are zeros */
+    /* New pages are zero, so only the stored entries are written. */
+    ks_sparse_expand(&s, make_room(2, (size_t[]){s.rows, s.cols}));
     finish(0);
 }
 

@@ -19,26 +19,29 @@ _Noreturn void refuse(const char *fmt, ...) __attribute__((format(printf, 1, 2))
 double *make_room(int ndim, const size_t *shape);
 _Noreturn void finish(int column_major);
 
-/* The arrays of a file: to choose the only one, or to list them for the user. */
+/* The arrays of a file, to choose the only array or to list all of them for the user. */
 typedef struct {
-    const char *kind; /* the format's word for an array: "data set", "variable" */
+    const char *kind; /* how the format calls an array: "data set", "variable" */
     int matlab;       /* paths are written exp.spikes, not exp/spikes */
     size_t count;     /* the number of readable arrays */
-    char *name;       /* the first of them */
-    char list[256];   /* as many as fit: "x (4 x 3), y (10 x 2)" */
+    char *name;       /* the first readable array */
+    char list[256];   /* as many names as fit: "x (4 x 3), y (10 x 2)" */
     char unfit[160];  /* the first unreadable array, and why: "z is complex" */
 } catalog;
 
 void catalog_add(catalog *c, const char *name, int ndim, const size_t *shape);
 void catalog_unfit(catalog *c, const char *name, const char *why);
 
-/* The name of the only array; otherwise the process ends with a message that lists them. */
+/* Returns the name of the only array. Otherwise the process ends with a message that lists all arrays. */
 const char *catalog_only(const catalog *c);
 
 /* Ends the process because of `key`: why = "is not there", or another kind of object ("is a group"). */
 _Noreturn void catalog_refuse(const catalog *c, const char *key, const char *why);
 
-/* "(12)" or "{12}" of a MATLAB path at *p: returns the number and moves *p behind it; 0 if there is none */
+/*
+ * Reads an index "(12)" or "{12}" of a MATLAB path at *p, and moves *p behind it. Returns 0 if *p has no
+ * index
+ */
 size_t take_index(const char **p);
 
 /*
@@ -51,7 +54,7 @@ int stack_cells(size_t count, size_t rows, size_t cols, size_t shape[3]);
  * The formats. One function of each opens the file (`fd`, of `size` bytes) before the process enters the
  * sandbox, and another parses it inside.
  */
-int64_t driver_access(int fd, size_t size); /* gives HDF5 access to the file: a hid_t */
+int64_t driver_access(int fd, size_t size); /* returns a hid_t that gives HDF5 access to the file */
 _Noreturn void read_hdf5(int64_t access, const char *key, int matlab);
 typedef struct mat_file mat_file;
 mat_file *open_mat(const char *path, int fd);

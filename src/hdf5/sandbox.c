@@ -1,5 +1,5 @@
 /* Restricts kspec-hdf5 to the system calls that it needs for parsing. */
-#ifndef _GNU_SOURCE /* the tests define it already */
+#ifndef _GNU_SOURCE /* the tests define it */
 #define _GNU_SOURCE
 #endif
 #include "hdf5/sandbox.h"
@@ -35,7 +35,7 @@ int sandbox_is_called(int fd) { return fcntl(fd, F_GET_SEALS) >= 0; }
 void sandbox_end_with_caller(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 static void no_new_privileges(void) { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
-#else /* no filter of system calls: only the limits */
+#else /* without a filter of system calls, only the limits protect the system */
 int sandbox_is_called(int fd) {
     struct stat st;
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0;
@@ -47,12 +47,15 @@ static void no_new_privileges(void) {}
 #endif
 
 #ifdef ARCH
-/* A sanitizer or Valgrind opens files and starts processes whenever it has something to report. */
+/*
+ * Does a sanitizer or Valgrind watch this process? These open files and start processes to report an error.
+ */
 static int is_observed(void) {
 #ifdef KSPEC_SANITIZED
     return 1;
 #else
-    const char *preload = getenv("LD_PRELOAD"); /* ours is empty; Valgrind adds this variable */
+    /* The environment is empty, except for this variable of Valgrind. */
+    const char *preload = getenv("LD_PRELOAD");
     return preload && strstr(preload, "vgpreload") != NULL;
 #endif
 }
@@ -64,8 +67,8 @@ static int is_observed(void) {
 #define ALLOWED  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define DENIED   BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 /*
- * If the call is this one, allow it: always, or if an argument equals a value, or if it lacks some bits.
- * Otherwise go on.
+ * Allows one system call: always, or if an argument equals a value, or if an argument lacks some bits. For
+ * other calls the filter continues.
  */
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 1), ALLOWED
 #define ALLOW_IF(call, k, value)                                               \
@@ -82,7 +85,8 @@ int sandbox_enter(int writable) {
         DENIED,
         LOAD(offsetof(struct seccomp_data, nr)),
 #ifdef __x86_64__
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), /* x32 calls have other numbers */
+        /* Calls of the x32 interface have other numbers. */
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
         DENIED,
 #endif
         /* read */
@@ -92,7 +96,7 @@ int sandbox_enter(int writable) {
         ALLOW(lseek),
         ALLOW(close),
         ALLOW(fstat),
-        /* allocate memory, which must not be executable */
+        /* memory may be allocated, but not executable memory */
         ALLOW_WITHOUT(mmap, 2, PROT_EXEC),
         ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
         ALLOW(munmap),
@@ -101,12 +105,12 @@ int sandbox_enter(int writable) {
         ALLOW(brk),
         ALLOW(futex),
         ALLOW(getrandom),
-        /* set the length of the shared memory */
+        /* the length of the shared memory may be set */
         ALLOW_IF(ftruncate, 0, writable),
         /* time */
         ALLOW(clock_gettime),
         ALLOW(gettimeofday),
-        /* exit, and abort(), which signals itself */
+        /* exit(), and abort(), which sends a signal to its own process */
         ALLOW(exit),
         ALLOW(exit_group),
         ALLOW(rt_sigreturn),
@@ -118,7 +122,7 @@ int sandbox_enter(int writable) {
         DENIED,
     };
     const struct sock_fprog program = {sizeof filter / sizeof *filter, (struct sock_filter *)filter};
-    no_new_privileges(); /* without this call the kernel rejects the filter */
+    no_new_privileges(); /* The kernel rejects a filter without this call. */
     if (is_observed()) return 0;
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }

@@ -1,7 +1,6 @@
 /*
  * The sandbox of kspec-hdf5. While it parses, the process may only read its open files, allocate memory, fill
- * the shared memory, and exit. A file that takes over the libraries then reaches no other file, no socket and
- * no process.
+ * the shared memory, and exit. So a malicious file cannot reach other files, sockets or processes.
  */
 #pragma once
 

@@ -17,7 +17,7 @@ static haddr_t *place(const seen_set *s, haddr_t at) {
     return &s->slot[k];
 }
 
-/* Returns 1 if the address is new; 0 if it was seen before, or if memory is out. */
+/* Returns 1 if the address is new, and 0 if the walk has already seen it, or without memory. */
 static int is_new(seen_set *s, haddr_t at) {
     if (2 * s->count >= s->room) {
         seen_set more = {.room = s->room ? 2 * s->room : 64, .count = s->count};
@@ -42,7 +42,7 @@ typedef struct {
     hid_t group;
     char **name;
     size_t count, room, next;
-    size_t path; /* the length of the group's own path */
+    size_t path; /* the length of the path of the group */
 } level;
 
 static herr_t note(hid_t group, const char *name, const H5L_info_t *info, void *ctx) {

@@ -3,7 +3,10 @@
 
 #include <hdf5.h>
 
-/* The callback for each object, with its path; a nonzero result skips the object's contents. */
+/*
+ * The callback for each object, with its path. If it returns nonzero, the walk skips the contents of the
+ * object.
+ */
 typedef int walk_visit(hid_t object, const char *path, void *ctx);
 
 /*

@@ -161,7 +161,7 @@ static kspec_status get_estimates(reader *r, size_t count, ks_arena *arena, kspe
     return KSPEC_OK;
 }
 
-/* Copies the next record into the run if the run measures its epoch */
+/* Copies the next record into the run, if the run measures the epoch of the record */
 static kspec_status get_record(ks_learning *l, const ks_network *net, reader *r, size_t reached,
                                kspec_learn_run *run, kspec_error *err) {
     if (!has(r, 1, RECORD)) return damaged(net, odd, err);
@@ -173,12 +173,12 @@ static kspec_status get_record(ks_learning *l, const ks_network *net, reader *r,
     r->at += RECORD;
     if (!has(r, all, ESTIMATE) || !has(r, sub, ESTIMATE) || !has(r, all + sub, ESTIMATE))
         return damaged(net, odd, err);
-    /* the run now has fewer epochs, or it was the last epoch of the stored run */
+    /* The run now has fewer epochs, or the epoch was the last one of the stored run. */
     if (e.epoch > l->o.epochs || !ks_learn_is_measured(l, e.epoch)) {
         r->at += (all + sub) * ESTIMATE;
         return KSPEC_OK;
     }
-    /* epochs increase from 0 to at most the current one, so that these and the later ones fit */
+    /* The epochs of records increase from 0 to at most the current epoch, so the list has room for all. */
     size_t had = run->epoch_count;
     if (e.epoch > reached || (had ? e.epoch <= run->epochs[had - 1]->epoch : e.epoch != 0))
         return damaged(net, odd, err);

@@ -37,7 +37,7 @@ static kspec_status check_images(const set_name *set, const kspec_matrix *x, con
     return ks_matrix_finite(x, set->images, err);
 }
 
-/* The first n labels, 0 ... classes-1. *classes = 0 becomes the largest label plus 1. */
+/* Copies the first n labels, 0 ... classes-1. If *classes is 0, it becomes the largest label plus 1. */
 static kspec_status take_labels(const set_name *set, const kspec_matrix *labels, size_t n, size_t *classes,
                                 int *out, kspec_error *err) {
     double most = *classes ? (double)*classes : KSPEC_LEARN_MAX_CLASSES;

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 
 /*
- * n images of d pixels, row-major; stride is a multiple of KS_TRAIN_COLS, and the padding of a row is zero.
+ * n images of d pixels, row-major. stride is a multiple of KS_TRAIN_COLS, and rows are padded with zeros.
  */
 typedef struct {
     size_t n, stride;
@@ -19,9 +19,9 @@ struct kspec_learn_data {
     kspec_learn_shape shape;
     kspec_pixels pixels;
     ks_images train, test;
-    /* the first test images: probe x pixels */
+    /* the first `probe` test images, probe x pixels */
     double *probe;
-    /* hash of all the fields above */
+    /* the hash of all fields above */
     uint64_t digest;
     ks_arena arena;
 };

@@ -20,14 +20,14 @@ typedef struct {
     size_t *order;
     /* one for each run */
     kspec_error *errors;
-    /* total work, in neurons times epochs; the initialisation counts as one epoch */
+    /* the total work in neurons times epochs; the initialisation counts as one epoch */
     double total;
-    /* the number of runs of this process: all, unless a team shares them */
+    /* the number of runs of this process: all runs, unless a team divides them */
     size_t mine;
-    /* in a team: the results of each run, in `order`, as bytes; and which runs this process has run */
+    /* in a team: the results of each run as bytes, in `order`, and a flag for each run of this process */
     unsigned char *records, *ran;
     size_t record;
-    /* work done; runs begun and finished */
+    /* the finished work, and the numbers of started and of finished runs */
     atomic_size_t done, begun, finished;
 } job;
 
@@ -77,7 +77,7 @@ static kspec_status check(job *j, kspec_error *err) {
                        s->train_count);
     if (o->subsample > most)
         return ks_fail(err, KSPEC_E_ARG, "subsample %zu exceeds the width %zu", o->subsample, most);
-    /* the shorter side of every later matrix: better to fail now than after hours of training */
+    /* The shorter side of every later matrix. A failure is reported now, not after hours of training. */
     size_t side = least < s->probe ? least : s->probe;
     if (o->subsample && o->subsample < side) side = o->subsample;
     if (o->nmax < 0) return ks_fail(err, KSPEC_E_ARG, "order %d is below 1", o->nmax);
@@ -103,13 +103,13 @@ static int poll(void *ctx, int worker) {
 }
 
 static int report(void *ctx, double fraction) {
-    (void)fraction; /* this counts runs; poll() counts epochs */
+    (void)fraction; /* The loop counts runs, but poll() reports epochs. */
     return poll(ctx, 0);
 }
 
 /*
- * Records how a run ended: `err` becomes the reason. A run that stops because another one failed is not the
- * reason; the failure of that other run is.
+ * Records how a run ended. `err` becomes the reason of the failure, unless the run stopped because another
+ * run failed; then the other run's failure is the reason.
  */
 static kspec_status reason(job *j, size_t run, kspec_status st, kspec_error *err) {
     pthread_mutex_lock(&j->l.lock);
@@ -134,7 +134,7 @@ static kspec_status chunk(void *ctx, size_t k, const ks_worker *worker) {
     st = reason(j, r, st, worker->err);
     if (st) atomic_store(&j->l.stop, 1);
     atomic_fetch_add(&j->finished, 1);
-    /* no run is left to begin: the calling thread reports progress until the others have ended */
+    /* All runs have started. The calling thread reports progress until the others have ended. */
     while (worker->index == 0 && atomic_load(&j->begun) == count && atomic_load(&j->finished) < count &&
            !poll(j, 0))
         nanosleep(&(struct timespec){0, 20000000}, NULL);
@@ -157,7 +157,7 @@ static kspec_status make_runs(job *j, kspec_error *err) {
         if (!run) return ks_nomem(err, "a run", sizeof *run);
         run->width = l->widths[k / l->o.seeds];
         run->seed = l->o.seed + k % l->o.seeds;
-        size_t i = k; /* insertion sort: runs are few */
+        size_t i = k; /* An insertion sort suffices for a few runs. */
         for (; i && out->runs[j->order[i - 1]]->width < run->width; i--) j->order[i] = j->order[i - 1];
         j->order[i] = k;
     }

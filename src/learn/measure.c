@@ -43,7 +43,7 @@ static int listen(void *ctx, double fraction) {
  */
 static double ratio_error(const kspec_moments_result *r, size_t k) {
     const kspec_estimate *e = r->estimates[k];
-    size_t one = 0; /* m(1), equal for all estimators */
+    size_t one = 0; /* the position of m(1), which is equal for all estimators */
     while (one < r->count && r->estimates[one]->n != 1) one++;
     if (!r->correlation || one == r->count) return NAN;
     double s = e->std_error, t = e->n * e->value * r->estimates[one]->std_error;

@@ -122,7 +122,10 @@ double ks_network_step(ks_network *net, const ks_images *s, const size_t *image,
     double loss = 0;
     for (size_t b = 0; b < count; b++) loss += residual(net, b, s->label[image[b]]);
 
-    /* dL/dy = (2/count)(y - t), dL/d(w_i.x) = 1[h_i > 0] sum_j a_ij dL/dy_j; images beyond count give zero */
+    /*
+     * Computes dL/dy = (2/count)(y - t) and dL/d(w_i.x) = 1[h_i > 0] sum_j a_ij dL/dy_j. Images beyond count
+     * give zero
+     */
     float factor = 2.0f / (float)count;
     for (size_t j = 0; j < outputs; j++)
         for (size_t b = 0; b < net->batch; b++) {
@@ -135,8 +138,8 @@ double ks_network_step(ks_network *net, const ks_images *s, const size_t *image,
     for (size_t k = 0; k < hidden; k++) net->D[k] = net->H[k] > 0 ? net->D[k] : 0;
 
     /*
-     * dL/dw_ik = sum_b D_ib x_bk and dL/da_ij = sum_b h_ib dL/dy_bj; Adam uses each entry as soon as it is
-     * computed
+     * One step of Adam with dL/dw_ik = sum_b D_ib x_bk and dL/da_ij = sum_b h_ib dL/dy_bj; each entry is used
+     * as soon as it is computed
      */
     double t = (double)++net->steps, root = sqrt(1 - pow(BETA2, t));
     ks_adam adam = {(float)BETA1,

@@ -18,16 +18,17 @@ typedef struct {
     double step_size;
     uint64_t seed, steps; /* Adam's t */
     const ks_simd *k;
-    size_t weights;      /* of both layers: rows (cols + outputs) */
-    float *state;        /* the next six arrays, one after the other; a checkpoint stores them */
+    size_t weights;      /* the number of weights of both layers: rows (cols + outputs) */
+    float *state;        /* the next six arrays in one block, which a checkpoint stores */
     float *W, *MW, *VW;  /* rows x cols */
     float *A, *MA, *VA;  /* rows x outputs */
-    const float **image; /* rows of the current images */
-    float *X, *XT;       /* batch x cols; cols x batch */
-    float *H, *D;        /* rows x batch: activations; derivative of the loss by w_i . x */
+    const float **image; /* pointers to the current images */
+    float *X, *XT;       /* the images of the batch, batch x cols, and their transpose */
+    float *H, *D;        /* rows x batch: the activations, and the derivative of the loss by w_i . x */
     float *AT;           /* outputs x rows */
-    float *Y, *R;        /* outputs x batch: outputs, then residuals y - t; derivative of the loss by y */
-    float *RT;           /* batch x outputs */
+    /* outputs x batch: the outputs, later the residuals y - t; and the derivative of the loss by y */
+    float *Y, *R;
+    float *RT; /* batch x outputs */
 } ks_network;
 
 /*
@@ -54,5 +55,5 @@ double ks_network_step(ks_network *net, const ks_images *s, const size_t *image,
 /* Mean loss and fraction of correct classes over all images of a set with labels. */
 void ks_network_evaluate(ks_network *net, const ks_images *s, double *loss, double *accuracy);
 
-/* Multiply-adds of one pass through n images. */
+/* The multiply-adds of one pass through n images. */
 double ks_network_fma(const ks_network *net, size_t n);

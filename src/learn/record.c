@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The fields of a run, without its pointers; of an epoch; and of an estimate */
+/* The fields of a run, of an epoch and of an estimate, without pointers */
 typedef struct {
     size_t epochs, resumed;
     double train_seconds, measure_seconds, fma_rate;
@@ -24,7 +24,7 @@ typedef struct {
 size_t ks_learn_record_bytes(const ks_learning *l) {
     size_t estimators = 0;
     for (unsigned set = l->o.estimators; set; set &= set - 1) estimators++;
-    size_t most = 2 * estimators * (size_t)l->o.nmax; /* for all neurons and for the subsample */
+    size_t most = 2 * estimators * (size_t)l->o.nmax; /* the estimates of all neurons and of the subsample */
     return ks_size_add(sizeof(head), ks_size(l->o.epochs / l->o.every + 2,
                                              ks_size_add(sizeof(measured), ks_size(most, sizeof(estimate)))));
 }

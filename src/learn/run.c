@@ -12,7 +12,7 @@
 enum { BATCHES = 16 };
 
 static kspec_status diverged(const ks_network *net, size_t epoch, double loss, kspec_error *err) {
-    /* fabs: print NaN without a sign */
+    /* fabs() prints NaN without a sign */
     return ks_fail(err, KSPEC_E_NUMERIC, "width %zu, seed %llu: the loss has become %g at epoch %zu%s",
                    net->N, (unsigned long long)net->seed, fabs(loss), epoch,
                    epoch ? "; a smaller learning rate may help" : ", before any training");

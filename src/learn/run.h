@@ -11,13 +11,13 @@ typedef struct {
     const kspec_learn_data *data;
     const size_t *widths;
     size_t width_count;
-    /* with defaults filled in */
+    /* the options, with defaults filled in */
     kspec_learn_opts o;
     kspec_learn_scaling scaling;
     kspec_learn_store store;
-    /* guards the store: one call at a time */
+    /* the lock allows one call of the store at a time */
     pthread_mutex_t lock;
-    /* set when a run has failed or the caller has cancelled */
+    /* becomes 1 after a run has failed or the caller has cancelled */
     atomic_int stop;
     /* Checks `stop`; the caller's thread also reports progress. */
     int (*poll)(void *ctx, int worker);
@@ -31,7 +31,7 @@ typedef struct {
 kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atomic_size_t *done,
                           kspec_error *err);
 
-/* Memory for the moments of one Phi; NULL if memory is out. */
+/* Allocates the moments of one Phi; NULL without memory. */
 kspec_learn_moments *ks_learn_moments_new(ks_arena *arena, size_t count);
 
 /* Writes the moments of the present hidden layer to e, with memory of the arena; the store gets Phi. */
@@ -57,8 +57,8 @@ kspec_status ks_checkpoint_save(ks_learning *l, const ks_network *net, const ksp
                                 size_t epoch, kspec_error *err);
 
 /*
- * Loads a stored run, if one exists: *found is then 1 and *epoch its last epoch; otherwise *epoch is
- * unchanged.
+ * Loads a stored run. If one exists, *found is 1 and *epoch is its last epoch; otherwise *epoch does not
+ * change.
  */
 kspec_status ks_checkpoint_load(ks_learning *l, ks_network *net, kspec_learn_run *run, size_t *epoch,
                                 int *found, kspec_error *err);

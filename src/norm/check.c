@@ -10,12 +10,15 @@
 static const unsigned ALL = (KSPEC_NORM_METHOD_RFF_DEBIASED << 1) - 1;
 
 /*
- * Methods for AUTO, given p columns, by their multiply-adds. A core does some 4e10 a second. Lanczos takes
- * about 5 products with K, which is recomputed for each product if it does not fit into memory. The moments
- * of q features take 700 q^3, plus work linear in n (measured: 0.33 s at q = 256).
+ * Chooses the methods of AUTO for p columns by their multiply-adds. A core computes about 4e10 a second.
+ * Lanczos takes about 5 products with K, which is recomputed for each product if it does not fit into memory.
+ * The moments of q features take 700 q^3, plus work linear in n (measured: 0.33 s at q = 256).
  */
 unsigned ks_norm_auto(const kspec_norm_opts *o, size_t rows, size_t p) {
-    enum { PRODUCTS = 5, FUNCTION = 20 /* cost of an exponential or a cosine in multiply-adds */ };
+    enum {
+        PRODUCTS = 5,
+        FUNCTION = 20 /* FUNCTION: the cost of an exponential or a cosine in multiply-adds */
+    };
     const double BUDGET = 1e11, n = (double)rows, q = (double)(o->features ? o->features : 256);
     const double memory = o->memory ? (double)o->memory : 0x1p30, each = (double)p + FUNCTION;
     const double exact =

@@ -18,12 +18,18 @@ size_t ks_debiased_features = 4096;
 
 enum { PERMUTATIONS = 8, EXACT_PAIRS = 3 };
 
-/* The most multiply-adds of all exact orders; and of the others, which use fewer random orders instead. */
+/*
+ * The work limits in multiply-adds: of all exact orders, and of higher orders, which then use fewer random
+ * orders of the features.
+ */
 static const double EXACT_WORK = 4e11, KV_WORK = 4e10;
 
 /* ---- reading ---- */
 
-/* The jackknife's standard error: sqrt((q-1)/q sum (t_a - mean)^2), t_a = f(leave-one-out values) */
+/*
+ * A standard error by the jackknife: sqrt((q-1)/q sum (t_a - mean)^2), where t_a is a function of the values
+ * without feature a
+ */
 typedef struct {
     double sum, square;
 } spread;
@@ -43,7 +49,7 @@ ks_debiased ks_debiased_read(const double *m, const double *loo, int orders, siz
     for (int k = 2; k <= orders && (size_t)k < q; k++) {
         double M = m[k - 1], below = m[k - 2];
         const double *L = loo + (size_t)(k - 1) * q, *Lb = L - q;
-        /* of m(k)/M, log m(k)^(1/k) and log m(k)/m(k-1), about the estimate */
+        /* the errors of m(k)/M, of log m(k)^(1/k) and of log m(k)/m(k-1) */
         spread plain = {0}, root = {0}, ratio = {0};
         int positive = M > 0 && below > 0;
         for (size_t a = 0; a < q && positive; a++) {
@@ -79,8 +85,8 @@ static kspec_status factor(double *G, size_t q, double *A, double *w, kspec_erro
  * Pairs of columns. Rotating the two columns of a pair changes no sum over pairs. The rotation that makes
  * their product zero prevents a cycle from stepping from one to the other. So the sums over distinct columns
  * equal the sums over distinct pairs whenever any two columns of a cycle are neighbours, that is for n <= 3,
- * and for Kong and Valiant's estimator at every n. Only the number of cycles differs, and a pair's part of G
- * = Phi^T Phi / n is half.
+ * and for Kong and Valiant's estimator at every n. Two things differ: the number of cycles, and the part of a
+ * pair in G = Phi^T Phi / n, which is half.
  */
 static void turn_pairs(double *G, size_t q) {
     for (size_t a = 0; a < q; a += 2) {
@@ -106,7 +112,8 @@ static void read_pairs(double *m, double *loo, int from, int to, size_t q) {
         if (n < from) continue;
         const double *L = loo + (size_t)(n - 1) * q, f = m[n - 1], all = m[n - 1] = more * f;
         double *without = loo + (size_t)(n - 1) * (q / 2);
-        for (size_t k = 0; k < q / 2; k++) { /* f minus its value without a column passes through it */
+        /* f minus the value without a column is the sum through that column */
+        for (size_t k = 0; k < q / 2; k++) {
             const double through = 2 * f - (L[2 * k] + L[2 * k + 1]) * (Q - n) / Q;
             without[k] = (all - more * through) * pairs / (pairs - n);
         }
@@ -136,8 +143,8 @@ static void random_order(uint64_t seed, uint64_t stream, size_t q, size_t group,
 }
 
 /*
- * Runs Kong-Valiant in several random orders of the features, for all moments up to `orders`. The rows of its
- * matrix A^T are the features. m and loo hold the exact sums; this function writes only orders above `done`.
+ * Runs Kong-Valiant in several random orders of the features, for all moments up to `orders`. The features
+ * are the rows of A^T. m and loo hold the exact sums; this function writes only orders above `done`.
  */
 static kspec_status increasing(const ks_run *run, const double *A, size_t q, size_t group, int done,
                                int orders, uint64_t seed, uint64_t draw, double *m, double *loo,
@@ -178,7 +185,7 @@ kspec_status ks_debias(const ks_run *run, double *G, size_t q, int paired, size_
     const size_t group = paired ? 2 : 1, drawn = q / group;
     *out = (ks_debiased){(double)n, 1, (double)n, 0};
     if (orders > KS_DEBIASED_ORDERS) orders = KS_DEBIASED_ORDERS;
-    if ((size_t)orders >= drawn) orders = (int)drawn - 1; /* leaving one out must leave enough columns */
+    if ((size_t)orders >= drawn) orders = (int)drawn - 1; /* without one column, enough columns must remain */
     if (orders < 2) return KSPEC_OK;
     if (paired) turn_pairs(G, q);
     ks_arena arena = {0};
@@ -201,7 +208,7 @@ kspec_status ks_debias(const ks_run *run, double *G, size_t q, int paired, size_
     ks_exact_plan_free(&plan);
     if (!st && paired) read_pairs(m, loo, 1, exact, q);
     if (!st) *out = ks_debiased_read(m, loo, exact, drawn, n);
-    /* if the exact orders ended earlier, the precision of a higher order is not known better */
+    /* If the exact orders already ended below their limit, higher orders are not more precise. */
     if (!st && exact < orders && out->order == exact) {
         ks_run part = ks_run_part(run, 0.3, 1);
         st = increasing(&part, A, q, group, exact, orders, seed, draw, m, loo, err);

@@ -31,7 +31,7 @@ void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile
     if (g->xt) {
         for (size_t i = 0; i < m; i++) {
             g->simd->gram_row(g->metric, x + i * p, g->xt + J * T * p, T, p, tile + i * T, pad);
-            /* of a tile on the diagonal, compute only the stored half */
+            /* On the diagonal, only the stored half of a tile is computed. */
             for (size_t j = I == J ? i + 1 : 0; j < n && g->metric == KS_METRIC_SQUARE; j++)
                 tile[i * T + j] = ks_matern_at(&g->matern, tile[i * T + j]);
         }
@@ -42,7 +42,8 @@ void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile
             g->simd->gram_exp(tile + i * T, g->h + J * T, g->h[I * T + i], pad);
         }
     }
-    for (size_t i = 0; i < m && I == J && stages & 2; i++) { /* symmetric to the last bit */
+    /* mirrors the tile, so that it is symmetric to the last bit */
+    for (size_t i = 0; i < m && I == J && stages & 2; i++) {
         tile[i * T + i] = 1;
         for (size_t j = 0; j < i; j++) tile[i * T + j] = tile[j * T + i];
     }
@@ -52,7 +53,7 @@ void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile
 
 static size_t tile_count(size_t bands) { return bands * (bands + 1) / 2; }
 
-/* The position (I, J) of a tile; the position of the next one */
+/* The position (I, J) of tile number t; the next function moves to the following tile */
 static void locate(size_t bands, size_t t, size_t *I, size_t *J) {
     size_t row = bands;
     for (*I = 0; t >= row; ++*I) t -= row--;
@@ -65,14 +66,14 @@ static void next(size_t bands, size_t *I, size_t *J) {
 
 typedef struct {
     ks_gram *g;
-    size_t first, per_chunk; /* first tile of the round; tiles per chunk */
-    double *K;               /* for the whole matrix */
+    size_t first, per_chunk; /* the first tile of a round, and the number of tiles in a chunk */
+    double *K;               /* if the whole matrix is wanted */
 } job;
 
 /* Tiles of a chunk; a product goes in rounds of CHUNKS chunks. */
 static size_t tiles_per_chunk(const ks_gram *g) {
     size_t per = (tile_count(g->bands) + CHUNKS - 1) / CHUNKS;
-    size_t most = CHUNK_TILES * SMALL_TILE * SMALL_TILE / (g->T * g->T); /* keeps a chunk short */
+    size_t most = CHUNK_TILES * SMALL_TILE * SMALL_TILE / (g->T * g->T); /* limits the time of a chunk */
     return per > most ? most : per;
 }
 
@@ -212,7 +213,7 @@ static kspec_status multiply(void *ctx, size_t chunk, const ks_worker *worker) {
 kspec_status ks_gram_apply(void *gram, const ks_run *run, const double *x, double *y, kspec_error *err) {
     ks_gram *g = gram;
     size_t tiles = tile_count(g->bands), per = tiles_per_chunk(g), round = CHUNKS * per;
-    /* the padding stays 0, so tile entries beyond the columns add nothing */
+    /* The padding stays 0, so entries of a tile beyond the columns add nothing. */
     memcpy(g->in, x, g->n * sizeof *x);
     memset(y, 0, g->n * sizeof *y);
     for (job j = {.g = g, .per_chunk = per}; j.first < tiles; j.first += round) {

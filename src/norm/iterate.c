@@ -14,7 +14,7 @@
 
 enum { BASIS = 96 };
 
-/* x / |x|; returns |x| */
+/* Divides x by |x|, and returns |x| */
 static double normalise(size_t n, double *x) {
     double norm = sqrt(ks_dot(n, x, x));
     for (size_t i = 0; i < n && norm > 0; i++) x[i] /= norm;
@@ -27,8 +27,8 @@ static void start(const ks_operator *A, const ks_iteration *o, double *v) {
 }
 
 /*
- * The share of the progress for product k. The number of products is unknown, so each takes a tenth of the
- * rest.
+ * The share of progress for product k. The number of products is unknown, so each product takes a tenth of
+ * the remaining progress.
  */
 static ks_run next_part(const ks_run *run, int k) {
     return ks_run_part(run, 1 - pow(0.9, k), 1 - pow(0.9, k + 1));
@@ -92,7 +92,7 @@ typedef struct {
     double S[BASIS * BASIS], theta[BASIS];
 } basis;
 
-/* w -= sum_k (v_k.w) v_k, twice: the remainder is orthogonal up to rounding */
+/* Subtracts sum_k (v_k.w) v_k from w, twice. The remainder is orthogonal up to rounding */
 static void orthogonalise(const basis *b, int count, size_t n, double *w) {
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < count; k++) {
@@ -134,19 +134,20 @@ kspec_status ks_lanczos(const ks_run *run, const ks_operator *A, const ks_iterat
         orthogonalise(b, m, n, w);
         double beta = b->beta[m - 1] = normalise(n, w);
         int last = products == o->updates || m == most;
-        if (m > 24 && m % 4 && !last) continue; /* computing Ritz values costs m^3 */
+        /* Computing Ritz values takes m^3 operations, so it happens at every fourth step only. */
+        if (m > 24 && m % 4 && !last) continue;
         if ((st = ritz(b, m, err))) break;
-        /* residuals of the first two Ritz pairs: the last entries of the last two vectors */
+        /* The residuals of the first two Ritz pairs are the last entries of the last two vectors. */
         size_t M = (size_t)m;
         double t1 = b->theta[m - 1], r = beta * fabs(b->S[M * M - 1]);
         double gap = m > 1 ? t1 - b->theta[m - 2] - beta * fabs(b->S[M * M - M - 1]) : 0;
         double error = r < gap ? r * r / gap : r;
-        int whole = m == (int)n || beta <= DBL_EPSILON * t1; /* the basis is complete */
+        int whole = m == (int)n || beta <= DBL_EPSILON * t1; /* 1 if the basis is complete */
         *top = (ks_top){t1, t1 > 0 ? r / t1 : 0, products, whole || error <= o->stop * t1,
                         fmin(top->lowest, b->theta[0])};
         if (top->converged || products == o->updates) break;
         if (m < most) continue;
-        /* restart from the top Ritz vector */
+        /* Restarts from the Ritz vector of the largest value. */
         for (size_t i = 0; i < n; i++) {
             double sum = 0;
             for (size_t k = 0; k < M; k++) sum += b->S[M * M - M + k] * b->v[k][i];

@@ -12,15 +12,15 @@ typedef struct {
 
 typedef struct {
     int updates;   /* at most */
-    double stop;   /* stop at this estimated relative error */
-    uint64_t seed; /* of the normal start vector, with `draw` */
+    double stop;   /* the iteration stops at this estimated relative error */
+    uint64_t seed; /* seed and draw determine the normal start vector */
     uint64_t draw;
 } ks_iteration;
 
 typedef struct {
     double value;    /* v.A v */
     double residual; /* |A v - value v| / value */
-    int iterations;  /* power: updates of v after the start; Lanczos: products */
+    int iterations;  /* for power, the updates of v after the start; for Lanczos, the products */
     int converged;
     double lowest; /* Lanczos: the lowest Ritz value seen, above the lowest eigenvalue */
 } ks_top;

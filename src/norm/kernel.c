@@ -55,14 +55,14 @@ static kspec_status features_sigma(job *j, const kspec_matrix *x, double *sigma,
     return st;
 }
 
-enum { BAND = KS_FOURIER_ROWS }; /* rows of a chunk */
+enum { BAND = KS_FOURIER_ROWS }; /* the number of rows in a chunk */
 
 typedef struct {
     ks_fourier f;
     const kspec_matrix *x;
     double sigma;
     double **room; /* per worker: BAND x p, for a band of x in units of sigma */
-    double *few;   /* for an incomplete last band */
+    double *few;   /* scratch for an incomplete last band */
     double *Z;
 } features_job;
 
@@ -76,7 +76,7 @@ static kspec_status features_band(void *ctx, size_t chunk, const ks_worker *work
     const features_job *j = ctx;
     size_t from = chunk * BAND, rows = j->x->rows - from < BAND ? j->x->rows - from : BAND, p = j->f.p;
     double *room = j->room[worker->index];
-    /* copy, divide and check in one pass: the divisions hide the memory access time */
+    /* Copies, divides and checks in one pass; the divisions take no extra time while memory is read. */
     for (size_t i = 0; i < rows; i++)
         for (size_t l = 0; l < p; l++) {
             double v = room[i * p + l] = ks_at(j->x, from + i, l) / j->sigma;

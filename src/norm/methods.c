@@ -18,7 +18,10 @@ static ks_iteration iteration(const ks_norm_job *j, uint64_t draw) {
     return (ks_iteration){j->o.updates, j->o.stop, j->o.seed, draw};
 }
 
-/* All rows, or a sample: the row numbers in *rows (NULL: all) and, unless K is given, the rows in *in */
+/*
+ * Takes all rows or a sample. *rows receives the row numbers (NULL: all), and *in receives the rows unless K
+ * is given
+ */
 static kspec_status take_rows(const ks_norm_job *j, int sampled, uint64_t draw, ks_inputs *in, size_t **rows,
                               ks_arena *arena, kspec_error *err) {
     *in = j->in;
@@ -46,8 +49,8 @@ static kspec_status open_gram(const ks_norm_job *j, const ks_run *run, int sampl
 
 /*
  * These methods find the largest eigenvalue. That is not the norm if a negative eigenvalue is larger in
- * absolute value. Lanczos iteration finds negative eigenvalues that are too large; the rounding of single
- * precision may pass.
+ * absolute value. Lanczos iteration finds negative eigenvalues that are too large. Those from rounding to
+ * single precision are accepted.
  */
 static kspec_status check_definite(const ks_norm_job *j, const ks_run *run, ks_gram *g, kspec_error *err) {
     if (!j->K) return KSPEC_OK;
@@ -74,7 +77,9 @@ static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw
     double start = ks_now();
     ks_arena arena = {0};
     ks_gram g;
-    /* LAPACK takes nearly all of the time, on one CPU: every rank of a team repeats everything */
+    /*
+     * LAPACK takes nearly all of the time, on one CPU, so every rank of a team repeats the whole computation.
+     */
     const ks_run alone = ks_run_alone(run);
     ks_run first = ks_run_part(&alone, 0, 0.1), second = ks_run_part(&alone, 0.9, 1);
     double *K = ks_arena_alloc(&arena, ks_size(n, n), sizeof *K), *v = ks_arena_alloc(&arena, n, sizeof *v),
@@ -98,7 +103,7 @@ static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw
 typedef kspec_status (*iterate_fn)(const ks_run *, const ks_operator *, const ks_iteration *, ks_top *,
                                    kspec_error *);
 
-/* y = K x on a device that holds the rows. It computes the entries of K as needed and never stores K. */
+/* Computes y = K x on a device that stores the rows. Entries of K are computed as needed and never stored. */
 static kspec_status apply_on_device(void *ctx, const ks_run *run, const double *x, double *y,
                                     kspec_error *err) {
     return ks_device_gram_times(run, ctx, x, y, err);
@@ -238,7 +243,7 @@ static kspec_status rff_nystrom(const ks_norm_job *j, const ks_run *run, uint64_
     return on_features(j, run, draw, 1, out, err);
 }
 
-/* Z is used once, so do not hold it */
+/* Z is used once, so it is not stored. */
 static kspec_status rff_debiased(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
                                  kspec_error *err) {
     double start = ks_now();

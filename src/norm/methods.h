@@ -1,4 +1,4 @@
-/* The methods of kspec_norm(), one draw each; norm.c repeats and judges them. */
+/* The methods of kspec_norm(), for one draw each. norm.c repeats the methods and judges the results. */
 #pragma once
 
 #include "features/kernel.h"
@@ -8,21 +8,21 @@
 
 /* The data for all methods: the inputs, or the Gram matrix K */
 typedef struct {
-    kspec_norm_opts o; /* with the defaults filled in */
+    kspec_norm_opts o; /* the options, with defaults filled in */
     ks_kernel kernel;
-    ks_inputs in;          /* centred, in units of sigma */
+    ks_inputs in;          /* the centred rows in units of sigma */
     const kspec_matrix *K; /* NULL: the data are inputs */
     double unit; /* a power of two near K's largest entry: in these units no square over- or underflows */
-    size_t n, r; /* rows; rows of a Nystrom sample */
+    size_t n, r; /* the numbers of rows, and of rows in a Nystrom sample */
     int wide;    /* 1: sigma is large enough for pairs of cosines and sines */
     int pilot;   /* 1: skip the additional debiased estimate */
-    unsigned left_out; /* methods that AUTO left out */
+    unsigned left_out; /* the methods that AUTO skipped */
 } ks_norm_job;
 
 typedef struct {
     ks_top top;           /* value, iterations, residual */
     ks_debiased debiased; /* RFF methods: from the same features; order 0: unknown */
-    double seconds;       /* of the method itself; excludes `debiased` if that is only a check */
+    double seconds;       /* the time of the method, without `debiased` if that is only a check */
 } ks_norm_draw;
 
 typedef kspec_status (*ks_norm_fn)(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
@@ -35,7 +35,7 @@ typedef struct {
     int rff, sampled; /* 1: uses random features; uses a sample of the rows */
 } ks_norm_method;
 
-extern int ks_norm_pairs; /* use of pairs; -1: sigma decides; a test sets 0 or 1 */
+extern int ks_norm_pairs; /* are features pairs? -1: sigma decides; tests set 0 or 1 */
 
 /* Does rff-debiased use pairs of cosines and sines? */
 static inline int ks_norm_paired(const ks_norm_job *j) { return j->wide && j->o.features % 2 == 0; }
@@ -44,7 +44,7 @@ static inline int ks_norm_paired(const ks_norm_job *j) { return j->wide && j->o.
 kspec_status ks_norm_features_value(const ks_norm_job *j, const ks_run *run, size_t q, uint64_t draw,
                                     double *value, kspec_error *err);
 
-extern const ks_norm_method ks_norm_methods[]; /* ends with a NULL name */
+extern const ks_norm_method ks_norm_methods[]; /* the list of methods; its last name is NULL */
 
 /* kspec_name() */
 const char *ks_norm_method_name(kspec_norm_method method);

@@ -41,7 +41,8 @@ static kspec_status find_wide(ks_norm_job *j, kspec_error *err) {
     kspec_error why;
     kspec_status st = ks_inputs_median(&few, j->o.kernel, j->o.seed, &median, &why);
     ks_free(few.x);
-    j->wide = st ? st == KSPEC_E_DATA : median <= WIDE; /* the median distance is 0: the rows are equal */
+    /* A median distance of 0 means that rows are equal. */
+    j->wide = st ? st == KSPEC_E_DATA : median <= WIDE;
     return st && st != KSPEC_E_DATA ? ks_fail_again(err, &why) : KSPEC_OK;
 }
 
@@ -124,7 +125,7 @@ static void judge(const ks_norm_job *j, const ks_norm_method *m, const ks_debias
         if (mean->order < 2) ks_doubt(to, KSPEC_DOUBT_TOO_FEW_FEATURES, m->name, NULL, q, rows);
         return;
     }
-    if (j->kernel.frequencies == KSPEC_FREQUENCIES_IID) { /* the theorem assumes independent summands */
+    if (j->kernel.frequencies == KSPEC_FREQUENCIES_IID) { /* The theorem assumes independent features. */
         e->has_bound = 1;
         e->bound = n / rows * theorem_bound(rows, q);
     }
@@ -132,7 +133,7 @@ static void judge(const ks_norm_job *j, const ks_norm_method *m, const ks_debias
     if (near_floor) ks_doubt(to, KSPEC_DOUBT_NEAR_FLOOR, m->name, NULL, e->value, n / q);
     if (mean->order < 2) return;
     e->debiased = mean->value;
-    /* the interval ends at n, but for a wide kernel noise may lift a correct sigma_1(Z)^2 above n */
+    /* The interval ends at n, but for a wide kernel noise may raise a correct sigma_1(Z)^2 above n. */
     if (!near_floor && (fmin(e->value, n) > mean->high || e->value < mean->low ||
                         fabs(e->value - mean->value) > 0.2 * mean->value))
         ks_doubt(to, KSPEC_DOUBT_DISAGREES, m->name, NULL, e->value, e->debiased);
@@ -249,7 +250,7 @@ static double work_of(const ks_norm_job *j) {
     for (const ks_norm_method *m = ks_norm_methods; m->name; m++) {
         if (!(j->o.methods & m->method & KS_NORM_RFF)) continue;
         const double rows = m->sampled ? r : n, debiased = m->method == KSPEC_NORM_METHOD_RFF_DEBIASED;
-        /* the features; products, which are limited by memory; Z^T Z, and the moments of its columns */
+        /* the work of the features, of products (limited by memory), of Z^T Z, and of the moments */
         work += rows * q * each * j->o.repeats;
         if (!debiased) work += 4 * rows * q * PRODUCTS * j->o.repeats;
         if (debiased || q <= KS_DEBIASED_CHECK)
@@ -260,8 +261,8 @@ static double work_of(const ks_norm_job *j) {
 }
 
 /*
- * Bytes on a device: the rows, with either the vectors of a product with K and the sums of its parts, or the
- * features
+ * The bytes that a device needs: the rows, plus either the vectors and partial sums of a product with K, or
+ * the features
  */
 static size_t room_of(const ks_norm_job *j) {
     const size_t q = j->o.tolerance > 0 ? ks_debiased_features : j->o.features;
@@ -269,7 +270,7 @@ static size_t room_of(const ks_norm_job *j) {
     const size_t products = ks_size_add(rows, ks_size(j->n, 256 * sizeof(double)));
     if (!(j->o.methods & KS_NORM_RFF)) return products;
     size_t features = ks_rff_device_bytes(j->n, j->in.p, q);
-    /* Z^T Z, and the moments of its columns */
+    /* adds Z^T Z and its moments */
     if (q <= ks_debiased_features)
         features = ks_size_add(features, ks_size(ks_size(q, q), 24 * sizeof(double)));
     return j->o.methods & ~KS_NORM_RFF && products > features ? products : features;

@@ -15,7 +15,11 @@
  * If the bias at 2q is not small compared with N, q doubles, because the values are then near n/q and say
  * little about N.
  */
-enum { DRAWS = 8, MOST = 1000000, FIRST_DRAW = 1 << 20 /* draws that no estimate uses */ };
+enum {
+    DRAWS = 8,
+    MOST = 1000000,
+    FIRST_DRAW = 1 << 20 /* FIRST_DRAW: no estimate uses draws from this number on */
+};
 
 typedef struct {
     double bias, variance, limit; /* B, V, N */

@@ -3,6 +3,9 @@
 
 #include "norm/methods.h"
 
-/* *q: on entry the features of the first pilot run, on return enough for j->o.error; *expected: the error */
+/*
+ * *Chooses q: on entry the features of the first pilot run, on return enough for j->o.error. *expected is the
+ * expected error
+ */
 kspec_status ks_norm_pilot(const ks_norm_job *j, const ks_run *run, size_t *q, double *expected,
                            kspec_error *err);

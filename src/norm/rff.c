@@ -110,8 +110,8 @@ enum { BLOCK_ENTRIES = 1 << 22, TILE = 64 };
 
 typedef struct {
     const ks_rff *z;
-    size_t first, count; /* rows of the block */
-    double *block;       /* count x q, if Z is not held */
+    size_t first, count; /* the first row and the number of rows of a block */
+    double *block;       /* count x q numbers, if Z is not stored */
     double *G;
 } gram_job;
 

@@ -8,25 +8,31 @@
 
 typedef struct {
     ks_fourier f;
-    const double *x; /* n x p, in units of sigma */
+    const double *x; /* the rows, n x p, in units of sigma */
     size_t n;
     double scale; /* sqrt(2/q) */
-    double *Z;    /* n x q, or NULL: recomputed; in a team, the rows of this rank's groups of bands */
+    /*
+     * the features, n x q, or NULL if they are computed again for each product; in a team, the rows of this
+     * rank
+     */
+    double *Z;
     size_t rank, ranks;
     size_t band;     /* rows per band */
-    double **tile;   /* per worker: band x q */
-    double *partial; /* per group of bands: q numbers */
-    /* if the run has a device: replaces all fields from Z on */
+    double **tile;   /* band x q numbers for each worker */
+    double *partial; /* q numbers for each group of bands */
+    /* if the run has a device, this replaces all fields from Z on */
     ks_rff_device on_device;
 } ks_rff;
 
-/* Holds Z if it takes at most `memory` bytes. Borrows x. Close it even after a failure. */
+/*
+ * Opens the features. Stores Z if it takes at most `memory` bytes. Borrows x. Close z even after a failure.
+ */
 kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, const ks_kernel *kernel, size_t q,
                          uint64_t seed, uint64_t draw, size_t memory, ks_arena *arena, kspec_error *err);
 
 void ks_rff_close(ks_rff *z, const ks_run *run);
 
-/* w = Z^T Z v, q numbers each; a ks_operator */
+/* Computes w = Z^T Z v, q numbers each; it is a ks_operator */
 kspec_status ks_rff_apply(void *rff, const ks_run *run, const double *v, double *w, kspec_error *err);
 
 /* G = (q/n) Z^T Z, q x q: the Gram matrix of the features sqrt(2) cos(...), as columns, over n rows. */

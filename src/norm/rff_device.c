@@ -26,7 +26,7 @@ size_t ks_rff_device_bytes(size_t n, size_t p, size_t q) {
 typedef struct {
     size_t first, rows;
     ks_mat *Z; /* rows x q */
-    /* the run whose device it uses */
+    /* the tile is on the device of this run */
     ks_run run;
 } tile;
 
@@ -82,7 +82,7 @@ void ks_rff_device_close(ks_rff_device *z, const ks_run *run) {
     *z = (ks_rff_device){0};
 }
 
-/* w = Z^T Z v, tile by tile: sums over the tile's rows, then over its columns */
+/* Computes w = Z^T Z v tile by tile: first the products of the rows with v, then the sums over rows */
 kspec_status ks_rff_device_apply(ks_rff_device *z, const ks_run *run, const double *v, double *w,
                                  kspec_error *err) {
     const ks_backend *at = &ks_gpu_backend;
