@@ -1,10 +1,10 @@
 """Accumulators: coverage of their intervals, speed next to a product of matrices, and what others give.
 
-    PYTHONPATH=build/python python3 bench/stream.py coverage [--seeds N]
+    PYTHONPATH=build/python python3 bench/stream.py coverage [--seeds N] [--process NAME] [--keep ROWS]
     PYTHONPATH=build/python python3 bench/stream.py speed [--rows P] [--cols Q] [--threads T]
     PYTHONPATH=build/python python3 bench/stream.py layer [--seeds N]
 
-`coverage`: of 95% intervals from a sample of 300 of 1,500 rows, on eight processes whose truth is known, next
+`coverage`: of 95% intervals from a sample of 300 (--keep) of 1,500 rows, on eight processes whose truth is known, next
 to those of one call. `speed`: update() and result() next to A.T @ A by the same OpenBLAS. `layer`: the
 dimension of a layer of 256 units by batch size, next to formulas that are in use.
 """
@@ -33,10 +33,10 @@ def accumulate(x, batch=200, **options):
 
 
 def coverage(args):
-    P, Q, keep = 1500, 80, 300
+    P, Q, keep = 1500, 80, args.keep
     print(f"{P} rows x {Q} columns, {keep} rows kept, {args.seeds} seeds")
     print(f"{'process':10} {'stream':>7} {'one call':>8} {'width':>6} {'worst':>6}")
-    for name in NAMES:
+    for name in [args.process] if args.process else NAMES:
         process = processes()[name][1]()
         truth = truths(process)["dimension"]
         inside, whole, widths, difference = 0, 0, [], 0.0
@@ -154,6 +154,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
     parser.add_argument("what", choices=("coverage", "speed", "layer"))
     parser.add_argument("--seeds", type=int, default=500)
+    parser.add_argument("--process", choices=NAMES, help="coverage of this one alone")
+    parser.add_argument("--keep", type=int, default=300, help="rows that are kept, of 1,500")
     parser.add_argument("--rows", type=int, default=20000)
     parser.add_argument("--cols", type=int, default=2000)
     parser.add_argument("--repeats", type=int, default=3)

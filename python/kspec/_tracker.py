@@ -9,13 +9,16 @@ from typing import Any
 
 from . import _functions as f
 from . import _header as h
+from ._accumulator import Accumulator
+from ._errors import ArgumentError
 
 
 class Tracker:
     """Records the dimension and the unbiased moments of matrices that change, each under a name.
 
     update(name, matrix) takes inputs x features, such as the activations of a layer on a fixed batch, as an
-    array of any framework. Both are centred: center is as in kspec.dimension(), True for rows, and so is
+    array of any framework, on a GPU too. Of sequences x tokens x units, tokens are the rows and each sequence
+    is a group. Both are centred: center is as in kspec.dimension(), True for rows, and so is
     sampled: "rows" where you have all units of a layer. Moments are of the matrix divided by its root mean
     square. Options go to kspec.moments().
     """
@@ -32,9 +35,12 @@ class Tracker:
         """Measures a matrix; step is the number of this name's updates before, unless it is given."""
         if step is None:
             step = sum(r["name"] == name for r in self.records)
-        dimension = f.dimension(matrix, **self._both)
-        shortest = min(dimension.rows, dimension.cols)
-        moments = f.moments(matrix, n=min(self._n, shortest), **self._both, **self._options)
+        if len(getattr(matrix, "shape", ())) == 3:
+            dimension, moments = self._of_groups(matrix)
+        else:
+            dimension = f.dimension(matrix, **self._both)
+            shortest = min(dimension.rows, dimension.cols)
+            moments = f.moments(matrix, n=min(self._n, shortest), **self._both, **self._options).estimates
         record = {
             "name": name,
             "step": step,
@@ -44,12 +50,32 @@ class Tracker:
                 key: _plain(getattr(dimension, key))
                 for key in ("dimension", "stderr", "ci_low", "ci_high", "naive")
             },
-            "moments": [row["value"] for row in moments.estimates],
-            "moments_ci_low": [row["ci_low"] for row in moments.estimates],
-            "moments_ci_high": [row["ci_high"] for row in moments.estimates],
+            "moments": [row["value"] for row in moments],
+            "moments_ci_low": [row["ci_low"] for row in moments],
+            "moments_ci_high": [row["ci_high"] for row in moments],
         }
         self.records.append(record)
         return record
+
+    def _of_groups(self, cube: Any) -> tuple[Any, Any]:
+        """The dimension of sequences x tokens x units, with each sequence as a group; m(1) and m(2)"""
+        center = self._both["center"]
+        if center not in (True, False, "rows", "none"):
+            raise ArgumentError(f"center: {center!r} is not for sequences of tokens; use True or False")
+        rows = int(cube.shape[0]) * int(cube.shape[1])
+        tokens = Accumulator(
+            int(cube.shape[2]),
+            sampled=self._both["sampled"],
+            center=center in (True, "rows"),
+            groups=True,
+            stream=1,
+            reservoir=max(2, rows),
+        )
+        dimension = tokens.update(cube).result()
+        whole = dimension.to_dict()
+        values = [1.0, whole["second_moment"] / whole["trace"] ** 2 if whole["trace"] else None]
+        moments = [{"value": v, "ci_low": None, "ci_high": None} for v in values[: self._n]]
+        return dimension, moments
 
     @property
     def names(self) -> list[str]:
@@ -181,19 +207,23 @@ class _Tracking(Tracker):
 
 
 def _activations(name: str, out: Any) -> Any:
-    """Inputs x features: whatever follows the first axis is features."""
+    """Inputs x features, or sequences x tokens x units; of more axes, all but the first are features."""
+    while isinstance(out, (tuple, list)) and out:  # such as attention's output and its weights
+        out = out[0]
     if not hasattr(out, "flatten"):
         raise TypeError(
             f"{name}: its output is a {type(out).__name__}, not a tensor; choose a layer inside it"
         )
-    return out.detach().to("cpu").double().flatten(1)
+    out = out.detach()
+    return out if len(out.shape) == 3 else out.flatten(1)
 
 
 def track(model: Any, layers: Sequence[str], probe: Any, **options: Any) -> Any:
     """Follows layers of a PyTorch model while it learns: call .epoch() on what it returns whenever you like.
 
     layers are names of modules (model.named_modules()), probe a batch that stays the same. Hooks are set only
-    while the probe runs. Options are those of Tracker; all units of a layer are there, so that sampled is
-    "rows" unless it is given.
+    while the probe runs. Of an output (batch, tokens, units), tokens are rows and sequences are groups; of a
+    tuple, the first part counts. Activations stay on their device. Options are those of Tracker; all units of
+    a layer are there, so that sampled is "rows" unless it is given.
     """
     return _Tracking(model, list(layers), probe, **{"sampled": "rows", **options})

@@ -330,6 +330,36 @@ def test_track_leaves_frozen_layers_as_they_are(x: Any, monkeypatch: Any) -> Non
     assert not unused.hooks
 
 
+def test_track_of_tokens(x: Any, monkeypatch: Any) -> None:
+    """(batch, tokens, units) and tuples: tokens are rows, and each sequence is a group"""
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(no_grad=contextlib.nullcontext))
+
+    class Attention(Layer):
+        def __call__(self, x: Any) -> Any:
+            out = (np.tanh(x @ self.weights).view(Tensor), None)
+            for hook in self.hooks:
+                hook(self, (x,), out)
+            return out[0]
+
+    random = np.random.default_rng(4)
+    model = Model(Attention(random.normal(size=(30, 8))))
+    tokens = random.normal(size=(25, 6, 30)) + random.normal(size=(25, 1, 30))
+    follow = kspec.track(model, ["layer0"], tokens.view(Tensor))
+    follow.epoch()
+    rows = np.tanh(tokens @ model.layers[0].weights).reshape(150, 8)
+    want = kspec.dimension(rows, groups=np.repeat(np.arange(25), 6), sampled="rows")
+    record = follow.records[0]
+    assert (record["rows"], record["cols"]) == (150, 8)
+    for key in ("dimension", "ci_low", "ci_high"):
+        assert record[key] == pytest.approx(getattr(want, key), rel=1e-7)
+    assert record["moments"][0] == 1 and 0 < record["moments"][1] < 1
+    assert [p["title"] for p in follow.to_dict()["panels"]] == ["dimension", "m(2), normalized"]
+    with pytest.raises(kspec.ArgumentError, match="'cols' is not for sequences of tokens"):
+        kspec.Tracker(center="cols").update("layer", tokens)
+    with pytest.raises(kspec.ArgumentError, match="2 groups so far are too few: 5 are needed"):
+        kspec.Tracker().update("layer", tokens[:2])
+
+
 def test_track(x: Any) -> None:
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)

@@ -69,7 +69,8 @@ static void pass_group_sample(mover *m, ks_group_sample *s) {
     if (m->reading) s->limit = limit;
     if (m->reading) s->limited = 0, s->count = 0;
     for (size_t k = 0; k < count && !m->bad; k++) {
-        ks_kept_group kept = m->reading ? (ks_kept_group){0} : s->kept[k];
+        ks_kept_group kept = {0};
+        if (!m->reading) kept = s->kept[k];
         ks_kept_group told = kept;
         told.first = 0;
         pass(m, &told, 1, sizeof told);

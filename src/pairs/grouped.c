@@ -131,7 +131,7 @@ static double shifted_q(const ks_grouped *g, const double *e, const double E[2],
 static void shift_weight(ks_grouped *g, int k, const double *e, const double E[2], double *We[2]) {
     const int u = k == 1 ? KS_G_U1 : KS_G_U2, t = k == 1 ? KS_G_T1 : KS_G_T2;
     const ks_grouped_matrix W = ks_grouped_w(g, k);
-    double tau[2];
+    double tau[2] = {0};
     for (int w = 0; w < blocks(g); w++) {
         const int a = ks_grouped_first[w], b = ks_grouped_second[w];
         g->number[KS_G_Z + 2 * w + k - 1] +=
@@ -154,7 +154,7 @@ static void shift_squares(ks_grouped *g, const double *e, const double E[2], con
                           double *E2e[2]) {
     const ks_grouped_matrix E2 = ks_grouped_e(g, 2);
     const double *p2 = g->vector[KS_G_P2], S = g->S[1];
-    double q[3], less[2];
+    double q[3] = {0}, less[2] = {0};
     for (int w = 0; w < blocks(g); w++) q[w] = shifted_q(g, e, E, q2, w, E2e);
     memcpy(g->number + KS_G_Q, q, (size_t)blocks(g) * sizeof *q);
     for (int a = 0; a < matrices(g); a++) less[a] = q2[a] - 2 * dot_of(g, e, p2, a) + E[a] * S;
