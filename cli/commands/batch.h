@@ -8,8 +8,8 @@
 
 typedef struct {
     size_t count, trials;
-    kspec_dataset **data; /* one for each INPUT */
-    kspec_matrix *phi;    /* trials of matrix k: from phi[k * trials] on */
+    kspec_dataset **data; /* a data set for each INPUT */
+    kspec_matrix *phi;    /* the trials of matrix k begin at phi[k * trials] */
     char *names;          /* "0", "1", ... as labels[k] */
     cli_recording *at;
 } cli_batch;

@@ -47,7 +47,7 @@ static const cli_option options[] = {
 typedef struct {
     const compare_args *a;
     const cli_recordings *of;
-    /* by pair, in the order (0,1), (0,2), (1,2), (0,3) ... */
+    /* the results of the pairs (0,1), (0,2), (1,2), (0,3) ... */
     kspec_compare_result **r;
 } output;
 
@@ -198,7 +198,7 @@ static void print_two(FILE *f, const output *u) {
     cli_device_print(f, &r->device);
 }
 
-/* For several matrices: prints the square below its diagonal, with standard errors above it. */
+/* For several matrices, prints a square of alignments below its diagonal and standard errors above. */
 static void print_table(FILE *f, const void *result) {
     const output *u = result;
     const cli_common *c = &u->a->common;
@@ -232,7 +232,7 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- checks and reading ---- */
 
-/* Can the matrices be compared? Their common side must have one length. */
+/* Can the matrices be compared? Their common side must have the same length. */
 static int check(const compare_args *a, const cli_recordings *of) {
     if (of->count < 2) return cli_error(EXIT_USAGE, "compare takes two INPUTs or more, not %zu", of->count);
     if (of->count > 2 && a->paired != KSPEC_PAIRED_ROWS)
@@ -308,7 +308,7 @@ static int read_groups(const compare_args *a, const kspec_dataset *d, kspec_labe
                      cli_choice_name(pairings, a->paired));
 }
 
-/* Reads all matrices; two are noted as the input and its "other". */
+/* Reads all matrices. In the JSON object, two matrices are the input and its "other". */
 static int read_all(const cli_common *c, cli_recordings *of, int centered) {
     if (of->count != 2) return cli_recordings_read(c, of, centered);
     int status = EXIT_DONE;
@@ -362,7 +362,7 @@ static int run_chunks(const compare_args *a) {
 
 typedef struct {
     const compare_args *a;
-    /* the second is the first for a batch with itself */
+    /* the two batches; equal if a batch is compared with itself */
     const cli_batch *of[2];
     kspec_compare_result **r;
 } batches;

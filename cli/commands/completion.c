@@ -78,7 +78,7 @@ static void quoted(FILE *f, const char *s, const char *apostrophe) {
 
 static void zsh_option(const cli_option *o, void *ctx) {
     context *x = ctx;
-    /* an optional value follows '=' */
+    /* An optional value must follow '='. */
     fprintf(x->f, "        '%s%s%s[", cli_dashes(o), o->name, o->bare ? "=-" : "");
     quoted(x->f, o->help, "'\\''");
     fputc(']', x->f);

@@ -10,7 +10,7 @@ typedef struct {
     cli_common common;
 } config_args;
 
-/* Prints how the BLAS got its core, if the BLAS did not choose it. */
+/* Prints who chose the core of the BLAS, unless the BLAS chose it. */
 static void print_choice(FILE *f) {
     const char *advice = kspec_blas_advice(), *set = getenv("OPENBLAS_CORETYPE");
     if (cli_core_before())

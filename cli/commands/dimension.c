@@ -50,7 +50,7 @@ static const cli_option options[] = {
 typedef struct {
     const dimension_args *a;
     const cli_recordings *recordings;
-    /* one for each recording */
+    /* the result of each recording */
     kspec_dimension_result **r;
     const cli_target *target;
     int batch; /* 1: the recordings are the indices of a batch */
@@ -161,7 +161,7 @@ static void print_treatment(FILE *f, const dimension_args *a, const kspec_dimens
               f);
 }
 
-/* Prints the noise ceiling: of all columns, and its range over columns. */
+/* Prints the noise ceiling of all columns together, and its range over single columns. */
 static void print_signal(FILE *f, const kspec_dimension_result *r) {
     double least = INFINITY, most = -INFINITY;
     for (size_t k = 0; k < r->signal_count; k++) {
@@ -357,7 +357,7 @@ static int run_chunks(const dimension_args *a) {
 
 /* ---- a batch ---- */
 
-/* Reports a doubt that several matrices share once, for the first of them. */
+/* Reports each doubt once, for the first matrix that has it. */
 static void tell_doubts(const cli_common *c, const cli_batch *b, kspec_dimension_result *const *r) {
     for (size_t k = 0; k < b->count; k++)
         for (size_t i = 0; i < r[k]->doubt_count; i++) {

@@ -205,7 +205,7 @@ static int read_all(const estimate_args *a, const cli_common *c, cli_recordings 
     return status;
 }
 
-/* Refuses matrices that share an axis and would each omit rows or columns of their own from it. */
+/* Refuses matrices that share an axis if they would omit different rows or columns of this axis. */
 static int check_paired(const cli_recordings *of, const kspec_unbiased_result *r) {
     for (size_t x = 0; x < r->axis_count; x++)
         for (size_t k = 0; k < of->count && strchr(r->axes[x]->sides, ' '); k++) {

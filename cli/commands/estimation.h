@@ -28,7 +28,7 @@ typedef struct {
     {"standardize",  0, OPT_FLAG,   FIELD(standardize), NULL, \
      "divide each column by its standard deviation"}
 
-/* Both options fill one field: a flag sets it to 1, the value of KSPEC_CENTER_NONE. */
+/* Both options set one field. --no-center sets it to 1, which is KSPEC_CENTER_NONE. */
 #define CLI_CENTER_OPTIONS(FIELD, USUAL) \
     {"center",       0, OPT_CHOICE, FIELD(center),    "WHICH", \
      "remove the mean over none, rows (of each column), cols or both (default " USUAL "; alone: rows)", \
@@ -95,7 +95,10 @@ void cli_center_key(kspec_center center, json_t *to);
 void cli_signal_keys(kspec_evidence signal, double z, json_t *to);
 void cli_signal_print(FILE *f, kspec_evidence signal, double z);
 const char *cli_center_words(kspec_center center);
-/* The centring of a kspec result (none if it states none). DEFAULT if it is NULL or not a kspec result. */
+/*
+ * Returns the centring that a kspec result states, or none if it does not state any. DEFAULT for NULL or
+ * another object.
+ */
 kspec_center cli_center_of(const json_t *result);
 
 /*

@@ -16,7 +16,7 @@ static int read_labels(const cli_common *c, const char *option, const char *path
     return cli_ranks_bytes(c, path, (*out)->of, (*out)->count * sizeof *(*out)->of);
 }
 
-/* All columns except the column of the labels, in the form of --select-cols */
+/* Returns a selection of all columns except the column of the labels, for --select-cols */
 static char *others(const kspec_labels *l) {
     char *s = malloc(96), *p = s;
     if (!s) return NULL;
@@ -69,8 +69,8 @@ static int has_missing(const kspec_dataset *d, int rows, size_t k) {
 }
 
 /*
- * Drops the labels of rows (columns) that were omitted for missing values. Reads the file again with all of
- * them.
+ * Drops the labels of rows (columns) that were omitted for missing values. To find them, reads the file again
+ * without omitting any.
  */
 static int drop_labels(const cli_common *c, int rows, kspec_labels *l) {
     const kspec_read_opts how = {.size = sizeof how,

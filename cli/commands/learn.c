@@ -82,8 +82,8 @@ static int check_args(const learn_args *a) {
 /* ---- output: the estimates of one matrix, by estimator ---- */
 
 /*
- * An estimate of order n by one estimator, or NULL. Estimator 0 means the unbiased one with the least
- * variance
+ * Finds the estimate of order n by one estimator, or NULL. Estimator 0 means the unbiased estimate with the
+ * least variance
  */
 typedef struct {
     const kspec_estimate *e;
@@ -192,7 +192,8 @@ static json_t *to_json(const void *result) {
 
 static void print_orders(FILE *f, const asked *w, const kspec_learn_run *r, const kspec_learn_epoch *e) {
     for (int n = 1; n <= w->nmax; n++) {
-        if (n == 1 && w->nmax > 1) continue; /* always 1, since Phi is divided by its root mean square */
+        /* m(1) is always 1, since Phi is divided by its root mean square. */
+        if (n == 1 && w->nmax > 1) continue;
         if (n <= 2) {
             fprintf(f, "%6zu  %4llu  %5zu  %8.4g  %8.4f", r->width, (unsigned long long)r->seed, e->epoch,
                     e->loss, e->accuracy);

@@ -23,7 +23,7 @@ typedef struct {
     const learn_args *a;
     int failed;
     /*
-     * The open checkpoint. The library asks for its length and then reads this file, even if another has
+     * The open checkpoint. The library asks for the length and then reads this file, even if another file has
      * taken its name
      */
     FILE *loading;

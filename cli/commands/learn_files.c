@@ -147,7 +147,7 @@ static int make_directory(const char *option, const char *dir) {
         return cli_error(EXIT_FAILED, "%s: %s is not a directory", option, dir);
     if (!exists || access(dir, W_OK | X_OK) != 0)
         return cli_error(EXIT_FAILED, "%s: cannot write to %s: %s", option, dir, strerror(errno));
-    /* this also removes files left by a killed run, even if no file is written in the end */
+    /* This check also removes temporary files of a killed run. */
     char *path = path_of(dir, 0, 0, "");
     if (!path) return cli_no_memory();
     kspec_error err;

@@ -252,7 +252,7 @@ static kspec_status centred_dimension(const kspec_matrix *phi, const kspec_datas
         return KSPEC_OK;
     kspec_status st = kspec_dimension(phi, d->trials, &how, r, err);
     if (st == KSPEC_E_ARG || st == KSPEC_E_DATA || st == KSPEC_E_NUMERIC)
-        return KSPEC_OK; /* for example too few rows */
+        return KSPEC_OK; /* the centred dimension may be unknown, for example with too few rows */
     if (st) return st;
     if (fabs((*r)->dimension - D) > 0.1 * D) return KSPEC_OK;
     kspec_free(*r);

@@ -98,7 +98,7 @@ static int check(norm_args *a) {
     const int features = cli_given(c, "features") || cli_given(c, "frequencies") ||
                          cli_given(c, "tolerance") || cli_given(c, "repeat") || cli_given(c, "draws");
     if (!a->methods && (a->gram || !features)) a->methods = KSPEC_NORM_METHOD_AUTO;
-    if (!a->methods) /* options about features select a method with features */
+    if (!a->methods) /* An option for features requests a method that uses features. */
         a->methods = KSPEC_NORM_METHOD_LANCZOS |
                      (debiased ? KSPEC_NORM_METHOD_RFF_DEBIASED : KSPEC_NORM_METHOD_RFF_POWER);
     if (!a->gram && !scaled) a->sigma.median = 1;
@@ -236,7 +236,7 @@ static void print_entry(FILE *f, const kspec_norm_entry *e) {
         snprintf(range, sizeof range, "± %.4g", e->spread);
     if (isfinite(e->residual)) snprintf(residual, sizeof residual, "%.1e", e->residual);
     if (e->has_bound) snprintf(bound, sizeof bound, isfinite(e->bound) ? "± %.4g" : "vacuous", e->bound);
-    /* one letter with several bytes */
+    /* a letter that has several bytes */
     int wide = strstr(range, "…") ? 2 : strstr(range, "±") ? 1 : 0;
     fprintf(f, "%-13s %14.8g  %-*s %5.4g  %9s  %9.3g  %*s\n", kspec_name(KSPEC_NAMES_NORM_METHOD, e->method),
             e->value, 26 + wide, range, e->iterations, residual, e->seconds, 9 + (strstr(bound, "±") != NULL),

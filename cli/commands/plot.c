@@ -72,7 +72,10 @@ static int load(const char *path, json_t **object) {
     return EXIT_DONE;
 }
 
-/* The name of "runs/a.json" is a, or its whole path if another result would have the same name. */
+/*
+ * Returns a name for a result: "runs/a.json" is called a, or by its whole path if another result would have
+ * the same name.
+ */
 static char *name_of(const char *path, int whole) {
     const char *slash = strrchr(path, '/');
     char *name = strdup(slash && !whole ? slash + 1 : path);

@@ -40,17 +40,17 @@ static const cli_option options[] = {
 static const struct {
     const char *command;
     /*
-     * Words added to the command line: for a matrix that can be split into parts; for one with groups or
-     * missing entries
+     * Words for the command line of a part. words: for a matrix that can be split. whole: for a matrix with
+     * groups or missing entries
      */
     const char *words[2], *whole[2];
-    /* The default of its --center */
+    /* the default of --center in this part */
     kspec_center usual;
     int takes_groups;
 } parts[REPORT_PARTS] = {
     {"dimension", {"--curve"},                   {0},                     KSPEC_CENTER_ROWS, 1},
     {"moments",   {"--estimator", "auto,naive"}, {"--estimator", "auto"}, KSPEC_CENTER_NONE, 1},
-    /* the part above has the higher moments */
+    /* the part `moments` has the higher orders */
     {"spectrum",  {"-n", "2"},                   {"-n", "2"},             KSPEC_CENTER_ROWS, 0},
 };
 /* clang-format on */
@@ -68,7 +68,7 @@ static void add(words *w, const char *option, const char *value) {
     w->at[w->count++] = value;
 }
 
-/* The columns for a part that cannot know which column holds labels: the columns that the other parts used */
+/* Returns the columns that the other parts used, for a part that does not know which column holds labels */
 static const char *features(const report_args *a, const report *r) {
     const json_t *in = json_object_get(r->part[REPORT_DIMENSION].object, "input");
     return a->groups.column ? plot_word(in, "select_cols", NULL) : a->common.select_cols;
@@ -86,7 +86,7 @@ static void command_line(const report_args *a, const report *r, int k, digits *t
         a->groups.rows || a->groups.cols || a->groups.column || a->groups.block || c->nan == KSPEC_NAN_KEEP;
     const char *const *own = whole ? parts[k].whole : parts[k].words;
     add(w, NULL, parts[k].command);
-    add(w, NULL, "--json"); /* the object has more keys than a table */
+    add(w, NULL, "--json"); /* the JSON object has more numbers than the table */
     for (int i = 0; i < 2; i++) add(w, NULL, own[i]);
     const int center = a->center ? a->center : KSPEC_CENTER_ROWS;
     snprintf(text->center, sizeof text->center, "--center=%s", cli_choice_name(cli_centers, center));
@@ -149,7 +149,7 @@ static int run_part(const report_args *a, report *r, int k) {
     report_part *p = &r->part[k];
     int status = cli_run_inner(c, w.count, w.at, &p->object, &p->why);
     free((void *)w.at);
-    /* the first part reads the data: without it the report is empty */
+    /* The first part reads the data. If it fails, the report is empty. */
     if (status && (k == REPORT_DIMENSION || !p->why || status == EXIT_INTERRUPTED))
         return cli_error(status, "%s", p->why ? p->why : "out of memory");
     if (k == REPORT_DIMENSION && !a->nmax && a->center != KSPEC_CENTER_NONE)
@@ -231,7 +231,7 @@ static int check_output(const cli_common *c) {
 static int run(void *args) {
     report_args *a = args;
     cli_common *c = &a->common;
-    const int writes = cli_rank() == 0; /* the other ranks only take part in the computation */
+    const int writes = cli_rank() == 0; /* Only rank 0 writes the page. */
     int status = writes ? check_output(c) : EXIT_DONE;
     if (!status) status = check_fill(c);
     if (status) return status;

@@ -8,7 +8,10 @@
 
 enum { REPORT_DIMENSION, REPORT_MOMENTS, REPORT_SPECTRUM, REPORT_PARTS };
 
-/* A command of the report: its JSON object, or the reason why it is missing; its picture, or NULL */
+/*
+ * A part of the report: the JSON object of a command, or the reason why it is missing; and its picture, or
+ * NULL
+ */
 typedef struct {
     json_t *object;
     char *why, *svg;
@@ -20,7 +23,7 @@ typedef struct {
     report_part part[REPORT_PARTS];
     /* the time of the report, in UTC */
     char time[40];
-    /* grouped: rows have groups; fewer_moments: moments end early, since the matrix is large */
+    /* grouped: rows have groups. fewer_moments: the matrix is large, so the moments end at a lower order */
     int grouped, fewer_moments;
 } report;
 
@@ -39,5 +42,5 @@ void report_moments(FILE *to, const report *r);
 void report_begin_section(FILE *to, const char *id, const char *title);
 void report_end_section(FILE *to);
 
-/* Is it an estimate of the matrix itself? */
+/* Does an estimate describe the matrix itself (naive)? */
 int report_is_naive(const json_t *estimate);

@@ -42,7 +42,7 @@ static int is_missing(FILE *to, const report_part *p) {
 
 /* ---- dimension ---- */
 
-/* Writes the estimates from parts of the matrix in a table that starts folded: the picture has them too. */
+/* Writes the estimates from parts of the matrix in a folded table, since the picture shows them too. */
 static void curve_table(FILE *to, const json_t *curve) {
     size_t i;
     const json_t *p;
@@ -96,7 +96,7 @@ static void spectrum_numbers(FILE *to, const json_t *s) {
                  *high = json_object_get(s, "ci_high");
     const double resolved = plot_number(s, "resolved");
     size_t count = json_array_size(values), shown = 0;
-    /* the eigenvalues that the text calls resolved; a few if none is */
+    /* the resolved eigenvalues, or a few if none is resolved */
     const size_t known = resolved > 0 ? (size_t)resolved : count < FEW_EIGENVALUES ? count : FEW_EIGENVALUES;
     page_begin_table(to, "The largest eigenvalues of the kernel, with 95% intervals",
                      (const char *const[]){"i", "λ", "from", "to", NULL});
@@ -146,7 +146,8 @@ static const json_t *naive_at(const json_t *estimates, double n) {
 static void moments_numbers(FILE *to, const json_t *estimates) {
     size_t i;
     const json_t *e;
-    const char *naive = naive_at(estimates, 1) ? "naive" : NULL; /* none with groups or missing entries */
+    /* naive does not exist with groups or missing entries */
+    const char *naive = naive_at(estimates, 1) ? "naive" : NULL;
     page_begin_table(to, "Moments, with 95% intervals",
                      (const char *const[]){"n", "m(n)", "from", "to", "estimator", naive, NULL});
     json_array_foreach(estimates, i, e) {

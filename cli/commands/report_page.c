@@ -102,7 +102,7 @@ static void data_section(FILE *to, const json_t *d) {
 /* ---- how to repeat it ---- */
 
 static void made_section(FILE *to, const report *r) {
-    char *line = cli_line_take(); /* of the report command */
+    char *line = cli_line_take(); /* the command line of the report */
     report_begin_section(to, "made", "How to repeat it");
     fputs("<pre>", to);
     page_escape(to, line ? line : "kspec report");

@@ -94,7 +94,7 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
-/* A point of the output: its prediction, its measurement, and the end of a search */
+/* A point of the output: a prediction, a measurement, and whether a search ended at its bound */
 typedef struct {
     kspec_ridge_point p;
     kspec_ridge_measured e;
@@ -103,24 +103,24 @@ typedef struct {
     double cost;
 } row;
 
-/* n training and nt test rows of p columns, m targets */
+/* The result for n training rows and nt test rows of p columns, and m targets */
 typedef struct {
     const ridge_args *a;
     kspec_ridge *plan;
     size_t n, nt, p, m;
     row *rows;
     size_t count;
-    int measured; /* is any point measured? */
+    int measured; /* 1 if any point is measured */
     ridge_advice advice;
     ridge_forms forms;
-    /* with --density: for each N of --features */
+    /* with --density: a density for each N of --features */
     kspec_ridge_density_result **densities;
-    /* of predicting the training targets' mean */
+    /* the errors of predicting the mean of the training targets */
     double mean_train_mse, mean_test_mse;
-    /* for each row the 2 m errors of the single targets */
+    /* the errors of single targets: 2 m numbers for each point */
     double *columns;
     double seconds;
-    /* the device of the predictions: of the last call, or of a call that lost its GPU */
+    /* the device of the predictions, from the last call or from a call that lost its GPU */
     kspec_device_used device;
 } result;
 
@@ -225,7 +225,8 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
 /* ---- the points ---- */
 
 /*
- * Copies point l of a result, which will be freed, to row k of the output; the first point brings its doubts.
+ * Copies point l of a result, which will be freed, to row k of the output. The first point also copies the
+ * doubts.
  */
 static void take(result *r, size_t k, const kspec_ridge_result *from, size_t l) {
     const kspec_ridge_point *p = from->points[l];
@@ -303,8 +304,8 @@ static kspec_status choices(result *r, kspec_error *err) {
         kspec_free(out);
     }
     /*
-     * the time of a regression: one is measured on the rows in use; work grows with rows times the square of
-     * the smaller side of the features
+     * Extrapolates the time of a regression from one on the rows in use. The work grows with the rows times
+     * the square of the smaller side of the features.
      */
     kspec_ridge_empirical_result *timed = NULL;
     const double ratio = (double)r->advice.training_rows / (double)r->n, n = (double)r->n;
@@ -317,7 +318,9 @@ static kspec_status choices(result *r, kspec_error *err) {
     return st;
 }
 
-/* Points of a density, for several kernels or for one, where a point costs next to nothing */
+/*
+ * The numbers of points of a density, for several kernels and for one; with one kernel a point is almost free
+ */
 enum { SEVERAL_POINTS = 96, ONE_POINTS = 300 };
 
 static kspec_status compute(result *r, kspec_error *err) {

@@ -50,7 +50,7 @@ void ridge_set_free(ridge_set *s);
 
 /* The vectors of --bilinear, and the forms for each N and lambda */
 typedef struct {
-    kspec_dataset *left, *right; /* right NULL: the same as left */
+    kspec_dataset *left, *right; /* the two sides of a bilinear form; right NULL: the same as left */
     kspec_ridge_bilinear_result *made;
 } ridge_forms;
 
@@ -67,14 +67,17 @@ enum { RIDGE_THEORY_ROWS = 1000, RIDGE_CHOICES = 3 };
 
 typedef struct {
     kspec_ridge_recommend_result *found;
-    /* training rows of the table; the theory may use fewer */
+    /* the number of training rows of the table; the theory may use fewer */
     size_t training_rows;
     double r2, median;
     /* seconds of a regression on all training rows, extrapolated from one on the rows in use */
     double training_seconds;
 } ridge_advice;
 
-/* N and lambda of choice k: the recommended model, one with half and one with twice its features */
+/*
+ * Gives N and lambda of choice k: the recommended model, a model with half its features, and one with twice
+ * its features
+ */
 void ridge_choice(const ridge_advice *r, size_t k, size_t *N, double *lambda);
 void ridge_print_advice(FILE *f, const ridge_advice *r, const ridge_args *a);
 void ridge_advice_keys(const ridge_advice *r, json_t *to);

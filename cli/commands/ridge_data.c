@@ -66,7 +66,7 @@ static int read_pair(const ridge_args *a, const char *role, const char *x, const
                                   .fill = a->common.fill.at,
                                   .fill_count = a->common.fill.count,
                                   .nan = nan};
-    /* in a table the target comes first: its name is the likelier mistake if the header lacks one */
+    /* In a table, the target is read first: its name is the more likely mistake. */
     int status = EXIT_DONE;
     for (int k = 0; k < 2 && !status; k++)
         if ((k == 0) == !y)

@@ -4,8 +4,8 @@
 #include "core/cli.h"
 
 /*
- * Describes matrix k = 0 or 1 of the accumulator, as INPUT k, and notes it for the JSON object. It needs no
- * free.
+ * Describes matrix k = 0 or 1 of the accumulator as INPUT k, and notes it for the JSON object. The
+ * description needs no free.
  */
 void cli_rows_shape(const cli_common *c, kspec_accumulator *rows, int k, kspec_dataset *shape,
                     cli_recording *one);

@@ -117,7 +117,7 @@ static int check_method(spectrum_args *a) {
     return EXIT_DONE;
 }
 
-/* Rejects options for a matrix or for error bars without one. */
+/* Rejects options that need a matrix or error bars, if none is given. */
 static int check_options(spectrum_args *a) {
     static const char *const of_a_matrix[] = {
         "estimator",       "permutations",    "side",        "sampled", "trial-scheme",
@@ -160,7 +160,7 @@ static int from_matrix(const spectrum_args *a, const kspec_dataset *d, const cli
     how.row_groups = groups->rows ? groups->rows->of : NULL;
     how.col_groups = groups->cols ? groups->cols->of : NULL;
     how.block = a->groups.block;
-    /* does not depend on --seed */
+    /* The result must not depend on --seed. */
     how.seed = 0;
     how.threads = 0;
     how.center = (kspec_center)0;

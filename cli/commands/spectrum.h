@@ -25,7 +25,7 @@ typedef struct {
     const spectrum_args *a;
     const kspec_dataset *d;
     const kspec_spectrum_result *r;
-    /* decreasing; NULL without --truth */
+    /* the true eigenvalues, decreasing; NULL without --truth */
     const double *truth;
     size_t truth_count;
 } spectrum_output;

@@ -36,7 +36,7 @@ static int read_estimates(const char *path, const json_t *file, spectrum_moments
         for (size_t l = 0; l < n && R; l++)
             g->correlation[k * n + l] = number(json_array_get(json_array_get(R, k), l));
     }
-    /* kspec moments --no-stderr: no error is known */
+    /* After kspec moments --no-stderr, no error is known. */
     if (missing == n) {
         free(g->std_error);
         g->std_error = NULL;
@@ -51,7 +51,7 @@ static int cut(const spectrum_args *a, spectrum_moments *g) {
         return cli_error(EXIT_USAGE, "-n: %zu exceeds the %zu moments that are given", n, g->count);
     for (size_t k = 0; k < n && g->correlation; k++)
         memmove(g->correlation + k * n, g->correlation + k * g->count, n * sizeof *g->correlation);
-    /* with one unknown correlation, the others are of no use */
+    /* If one correlation is unknown, the others cannot be used. */
     for (size_t k = 0; k < n * n && g->correlation; k++)
         if (isnan(g->correlation[k])) {
             free(g->correlation);
@@ -121,7 +121,8 @@ static int from_json(const char *path, const json_t *file, cli_list *list) {
         for (size_t k = 0; k < json_array_size(values) && n < MOST; k++) {
             const json_t *entry = json_array_get(values, k), *N = json_array_get(times, k);
             double repeat = json_is_number(N) ? json_number_value(N) : N ? MOST : 1;
-            if (!json_is_number(entry)) continue; /* below the smallest double */
+            /* null stands for an eigenvalue below the smallest double */
+            if (!json_is_number(entry)) continue;
             for (double t = 0; t < repeat && n < MOST; t++, n++)
                 if (pass) list->at[n] = json_number_value(entry);
         }

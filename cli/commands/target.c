@@ -52,7 +52,7 @@ int cli_target_read(cli_common *c, const char *word, cli_target *t) {
     int status = cli_read_one(c, "target", column ? input : word, &how, &t->file);
     if (status) return status;
     t->values = kspec_dataset_trial(t->file, 0);
-    if (t->values.rows == 1 && t->values.cols > 1) /* labels in a single row */
+    if (t->values.rows == 1 && t->values.cols > 1) /* the labels form a single row */
         t->values = (kspec_matrix){t->values.data, t->values.cols, 1, t->values.col_stride, 1};
     if (!column) return EXIT_DONE;
     c->select_cols = t->others = cli_all_but(c->select_cols, word);

@@ -54,13 +54,17 @@ int theory_room(theory_spectrum *s, size_t count, int multiplicities) {
     return EXIT_DONE;
 }
 
-/* log sum_k N_k lambda_k^n, in units of the largest term, which may be beyond the range of doubles */
+/*
+ * Returns log sum_k N_k lambda_k^n. It sums in units of the largest term, which may be beyond the range of
+ * doubles
+ */
 static long double log_sum(const theory_spectrum *s, int n) {
     long double unit = -INFINITY, sum = 0;
     for (int pass = 0; pass < 2; pass++)
         for (size_t k = 0; k < s->count; k++) {
             long double term = n * (long double)s->log_lambda[k] + (s->N ? s->log_N[k] : 0);
-            if (!s->N && term < unit - 60) break; /* they decrease: 10^8 more would add nothing visible */
+            /* The terms decrease, so even 10^8 more terms would add nothing visible. */
+            if (!s->N && term < unit - 60) break;
             if (pass == 0)
                 unit = fmaxl(unit, term);
             else if (isfinite(term))
@@ -92,7 +96,7 @@ typedef struct {
 static comparison compare(const theory_spectrum *s, int n) {
     long double log_s = log_sum(s, n);
     double log_m = s->log_m[n - 1];
-    /* equal, perhaps both minus infinity: every eigenvalue may be 0 */
+    /* Equal logarithms have no discrepancy; both may be minus infinity if all eigenvalues are 0. */
     return (comparison){(double)expl(log_s), (double)log_s,
                         log_s == log_m ? 0 : (double)expm1l(log_s - log_m)};
 }

@@ -33,7 +33,7 @@ typedef struct {
     size_t count;
     double *lambda, *log_lambda;
     double *N, *log_N;
-    /* Are they printed, and under which index: "k" from 1, or "degree" from 0? */
+    /* Are the eigenvalues printed, and with which index: "k" from 1, or "degree" from 0? */
     int listed;
     const char *index;
     /* points x count: the eigenfunctions at some points, or NULL */
@@ -44,7 +44,7 @@ typedef struct {
 /* Allocates `count` eigenvalues, and multiplicities on request; returns an exit status. */
 int theory_room(theory_spectrum *s, size_t count, int multiplicities);
 
-/* Each kernel returns an exit status after a message. */
+/* The function of each kernel; it returns an exit status, after a message if it fails. */
 int theory_rbf(theory_args *a, theory_spectrum *s);
 int theory_linear(theory_args *a, theory_spectrum *s);
 int theory_sphere(theory_args *a, theory_spectrum *s);

@@ -10,7 +10,7 @@
 /* ---- shared by the verbs ---- */
 
 kspec_wls_opts wls_opts(const wls_args *a) {
-    /* P, or if it is not given, the least possible value */
+    /* P, or the smallest possible value if P is not given */
     size_t most = a->modes ? a->modes : a->grid;
     for (size_t i = 0; i < a->learn.count && !a->modes; i++)
         most = a->learn.at[i] > most ? a->learn.at[i] : most;

@@ -14,7 +14,7 @@ typedef struct {
     size_t grid, modes, draws, ntk;
     double alpha, beta, gamma, noise, zeta, rank_tol, ridge, sigma, ntk_scale;
     int complex_noise, best_p, best_weights, degree, unit, kernel;
-    /* Files; a verb takes one of the first three as its INPUT */
+    /* Files. The INPUT of a verb is one of the first three */
     const char *fit, *features, *decay;
     const char *at, *theta, *predictions;
     const char *target, *data_weights, *feature_weights, *prior, *noise_cov, *noise_spectrum;

@@ -83,7 +83,7 @@ int wls_points_read(wls_args *a, wls_points *p) {
     if ((a->x || a->sample_weight || a->target) && strcmp(a->fit, "-") == 0)
         return cli_error(EXIT_USAGE,
                          "wls fit: columns of standard input cannot be read one by one; use a file");
-    /* columns by name first: a name that the header lacks is the likelier mistake */
+    /* Columns with names are read first, because a name that the header lacks is the more likely mistake. */
     if (a->x) status = read_column(a, "x", a->x, &p->x);
     if (!status && a->sample_weight) status = read_column(a, "sample-weight", a->sample_weight, &p->weights);
     if (!status && !p->y) status = all_but(a, &rest);

@@ -5,7 +5,7 @@
 
 static const double TURN = 6.283185307179586;
 
-/* x of point i, if no column of x was given */
+/* Returns x of point i, also if no column of x was given */
 static double x_of(const wls_points *p, size_t i) {
     return p->x ? p->x->data[i] : TURN * (double)i / (double)p->rows;
 }

@@ -54,7 +54,7 @@ static int run(void *args) {
     kspec_wls_decay_result *r;
     kspec_error err;
     kspec_status st = kspec_wls_decay(&X, &o, &r, &err);
-    if (st == KSPEC_E_ARG || st == KSPEC_E_DATA) /* an error in the contents of the file */
+    if (st == KSPEC_E_ARG || st == KSPEC_E_DATA) /* the contents of the file are wrong */
         status = cli_error(EXIT_INPUT, "%s: %s", a->decay, err.msg);
     else
         status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &(output){a, d, r});

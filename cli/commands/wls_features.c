@@ -104,7 +104,7 @@ static int make_ntk(work *w) {
     return EXIT_DONE;
 }
 
-/* Adds the network's start to the predictions, so that they are the network's outputs. */
+/* Adds the outputs of the network at its start to the predictions. */
 static void add_start(const work *w, kspec_wls_features_result *r) {
     for (size_t i = 0; i < r->predicted_rows && w->ntk_at.start; i++)
         for (size_t k = 0; k < r->outputs; k++) r->predicted[i * r->outputs + k] += w->ntk_at.start[i];

@@ -19,7 +19,7 @@ typedef struct {
     double *f;
 } fit;
 
-/* xs: the number of x to predict at. expected, measured: errors at each p, or NULL */
+/* xs: the number of x at which to predict. expected, measured: the errors at each p, or NULL */
 typedef struct {
     const wls_args *a;
     kspec_wls_opts o;
@@ -44,7 +44,7 @@ static kspec_wls_point expected_of(const output *u, size_t i) {
                              .accuracy = NAN};
 }
 
-/* The fit at the points of the grid; for real data its real part. Its error is unknown. */
+/* Adds the fit at the points of the grid, or its real part for real data. The error of the fit is unknown. */
 static json_t *fitted_json(const output *u) {
     json_t *list = json_array();
     const int pairs = u->y->cols == 2;
