@@ -63,7 +63,7 @@ double ks_activation_kernel(const ks_activation *f, double product, double squar
     }
     case KSPEC_RIDGE_ACTIVATION_SIGN: return lengths > 0 ? (2 / pi) * asin(rho) : 0;
     case KSPEC_RIDGE_ACTIVATION_QUADRATIC: return square * other + 2 * product * product;
-    case KSPEC_RIDGE_ACTIVATION_COS: { /* avoids cosh, which overflows */
+    case KSPEC_RIDGE_ACTIVATION_COS: { /* avoids cosh(), which overflows */
         const double sum = square + other;
         return (exp(fmin(0, product - sum / 2)) + exp(fmin(0, -product - sum / 2))) / 2;
     }

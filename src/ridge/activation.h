@@ -13,7 +13,7 @@ typedef struct {
 /* Returns KSPEC_E_ARG with a message such as "unknown activation 11" unless the kind is known. */
 kspec_status ks_activation_check(kspec_ridge_activation kind, kspec_error *err);
 
-/* x[k] = f(x[k]); PHASES alone uses phases: one b for each x. */
+/* Replaces x[k] by f(x[k]). Only PHASES uses `phases`, one b for each x. */
 void ks_activate(const ks_activation *f, double *x, const double *phases, size_t count);
 
 /* The columns of S for each w: 2 for FOURIER, else 1 */
@@ -30,12 +30,14 @@ double ks_kernel_means(const double *K, size_t n, double *mean);
 void ks_kernel_center(double *K, size_t rows, size_t n, const double *mean, double *own, double all);
 
 /*
- * K(x,x') from x.x', |x|^2 and |x'|^2. The kernel of FOURIER is the sum of its two, and equals the kernel of
- * PHASES.
+ * Returns K(x,x') from x.x', |x|^2 and |x'|^2. The kernel of FOURIER is the sum of the kernels of its cosines
+ * and sines, and equals the kernel of PHASES.
  */
 double ks_activation_kernel(const ks_activation *f, double product, double square, double other);
 
-/* Does the kernel depend on x - x' alone? Then subtracting the mean from the rows reduces rounding errors. */
+/*
+ * Does the kernel depend on x - x' only? If so, subtracting the mean from the rows reduces rounding errors.
+ */
 static inline int ks_activation_of_differences(kspec_ridge_activation kind) {
     return kind == KSPEC_RIDGE_ACTIVATION_FOURIER || kind == KSPEC_RIDGE_ACTIVATION_PHASES;
 }

@@ -19,12 +19,12 @@ typedef struct {
     size_t N, count, draws, forms;
     const double *lambda;
     double *a, *b;   /* n x forms */
-    double *drawn;   /* draws x count x forms */
+    double *drawn;   /* the measured forms: draws x count x forms */
     double *scratch; /* by worker */
     size_t scratch_size;
 } job;
 
-/* to[k] = a_k^T x_k, for matrices of n x forms */
+/* Sets to[k] to a_k^T x_k, where a and x are n x forms */
 static void products(const job *j, const double *x, double *to) {
     for (size_t k = 0; k < j->forms; k++) {
         to[k] = 0;

@@ -44,8 +44,9 @@ int ks_ridge_constant_target(const kspec_ridge *r) {
 }
 
 static kspec_status add_doubts(const kspec_ridge *r, kspec_ridge_result *result, kspec_error *err) {
-    enum { FAR = 4 };        /* exp(-d^2/2 sigma^2) is below 3e-4 at this distance: rows are unrelated */
-    const double MOST = 0.9; /* share of a sum of squares above which the rest hardly shows */
+    /* At this distance in units of sigma, exp(-d^2/(2 sigma^2)) is below 3e-4, and rows are unrelated. */
+    enum { FAR = 4 };
+    const double MOST = 0.9; /* above this share of a sum of squares, one column hides the others */
     const ks_doubts to = KS_DOUBTS(result);
     const double n = (double)r->n;
     if (result->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, result->device.why, 0);
@@ -98,7 +99,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         result->mean_train_mse = c->r->mean_train, result->mean_test_mse = c->r->mean_test;
         st = add_doubts(c->r, result, err);
     }
-    if (!st) { /* the draws are part of this call */
+    if (!st) { /* The real draws belong to this call. */
         ks_team_within(c->r->o.team, 1);
         st = ks_ridge_check(c->r, result, err);
         ks_team_within(c->r->o.team, -1);

@@ -30,7 +30,7 @@ static int small(const kspec_ridge *r, const kspec_ridge_point *p) {
 
 /* ---- numbers of features to draw ---- */
 
-/* The points of one N */
+/* The points with the same N */
 typedef struct {
     size_t N, count;
     double least;   /* the smallest lambda n/N */
@@ -45,7 +45,8 @@ static double cost_of(const kspec_ridge *r, const group *g) {
 
 static double prediction_cost(const kspec_ridge *r, size_t points) {
     const double n = (double)r->n;
-    const double products = r->mix ? 5 * (double)r->mix->count : 7.5; /* n^3 of a point, in about 5 steps */
+    /* the cost of a point in units of n^3, with about 5 steps */
+    const double products = r->mix ? 5 * (double)r->mix->count : 7.5;
     return (products * (r->one ? 1 : (double)points) * n + 1.5 * (double)r->nt) * n * n;
 }
 
@@ -93,8 +94,8 @@ static kspec_status draw(kspec_ridge *r, const group *g, kspec_ridge_result *res
 static double distance(double predicted, double drawn) { return fabs(log(predicted / drawn)); }
 
 /*
- * Finds the point whose error of one kind is farthest from its draws; returns 1 if it is off by more than
- * 10%.
+ * Finds the point whose training (or test) error is farthest from its draws. Returns 1 if the difference
+ * exceeds 10%.
  */
 static int doubt_kind(const kspec_ridge_result *result, ks_doubts to, int test) {
     const kspec_ridge_point *worst = NULL;
@@ -127,13 +128,14 @@ static kspec_status add_doubts(const kspec_ridge *r, kspec_ridge_result *result,
         if (!p->measured) unchecked++, grave += small(r, p);
     }
     doubt_kind(result, to, 1);
-    if (doubt_kind(result, to, 0) && r->nt) ks_doubt_lower(to); /* the test error decides */
+    /* If there is a test error, a doubt about the training error becomes a note. */
+    if (doubt_kind(result, to, 0) && r->nt) ks_doubt_lower(to);
     if (unchecked) ks_doubt(to, KSPEC_DOUBT_UNCHECKED, NULL, NULL, (double)unchecked, (double)grave);
     if (unchecked && !grave) ks_doubt_lower(to);
     return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole check ---- */
 
 kspec_status ks_ridge_check(kspec_ridge *r, kspec_ridge_result *result, kspec_error *err) {
     ks_arena scratch = {0};

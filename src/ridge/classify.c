@@ -31,7 +31,7 @@ static void factor(const double *C, size_t m, double *L) {
     }
 }
 
-/* x += sqrt(scale) L z */
+/* Adds sqrt(scale) L z to x */
 static void add_noise(double *x, const double *L, size_t m, double scale, const double *z) {
     const double s = sqrt(fmax(0, scale));
     for (size_t i = 0; i < m; i++)

@@ -24,7 +24,9 @@ static kspec_status check_pair(const kspec_matrix *x, const kspec_matrix *y, int
     return st;
 }
 
-/* test_fraction and test_noise each take a test set from the training rows. */
+/*
+ * Checks that at most one of these makes a test set: test rows, test_fraction or test_noise.
+ */
 static kspec_status check_test_set(const kspec_ridge_opts *o, const ks_ridge_data *d, kspec_error *err) {
     if (o->test_noise > 0 && d->xt)
         return ks_refuse(err, KSPEC_E_ARG, "test_noise", NULL,
@@ -37,7 +39,7 @@ static kspec_status check_test_set(const kspec_ridge_opts *o, const ks_ridge_dat
     return KSPEC_OK;
 }
 
-/* Computes how many of all rows are for testing; each set needs one. */
+/* Computes the number of test rows. Each set needs at least one row. */
 static kspec_status split_sizes(kspec_ridge *r, size_t rows, kspec_error *err) {
     const double fraction = r->o.test_fraction;
     r->nt = (size_t)(fraction * (double)rows + 0.5);
@@ -121,7 +123,8 @@ static void standardize(kspec_ridge *r, size_t given_test) {
             low = fmin(low, x), high = fmax(high, x), mean += x / (double)n;
         }
         for (size_t i = 0; i < n; i++) {
-            const double t = (r->X[i * p + j] - mean) / (high - low); /* the square of t cannot overflow */
+            /* t is between 0 and 1, so its square cannot overflow */
+            const double t = (r->X[i * p + j] - mean) / (high - low);
             square += t * t / (double)n;
         }
         const double sd = sqrt(square) * (high - low);
@@ -131,7 +134,10 @@ static void standardize(kspec_ridge *r, size_t given_test) {
     }
 }
 
-/* Does one column hold nearly all of the variance of three or more? Then it alone decides the distances. */
+/*
+ * Does one of three or more columns have nearly all of the variance? Then this column alone decides the
+ * distances.
+ */
 static void find_widest(kspec_ridge *r) {
     const size_t n = r->n, p = r->p;
     double total = 0;
@@ -193,7 +199,8 @@ static kspec_status normalise(kspec_ridge *r, kspec_error *err) {
     }
     double square = mean_square(rows, size, p);
     if (r->o.unit_length) {
-        if (!(square > 1e-28 * given && isfinite(square))) /* below, only rounding errors are left */
+        /* Below this bound, only rounding errors remain. */
+        if (!(square > 1e-28 * given && isfinite(square)))
             return ks_fail(err, KSPEC_E_ARG, "rows whose mean |x|^2 is %g%s cannot be scaled to 1", given,
                            r->o.center ? ", and does not vary," : "");
         factor = 1 / sqrt(square);
@@ -217,7 +224,7 @@ kspec_status ks_ridge_divide_by_sigma(kspec_ridge *r, kspec_error *err) {
     if (st) return st;
     const ks_bandwidth median = {.median = 1};
     if (ks_bandwidth_sigma(&median, KSPEC_KERNEL_GAUSSIAN, &train, r->o.seed, &r->distance, NULL))
-        r->distance = 0; /* too few rows, or all rows equal */
+        r->distance = 0; /* unknown for too few rows, or if all rows are equal */
     double largest = 0;
     for (size_t k = 0; k < r->n * r->p; k++) largest = fmax(largest, fabs(r->X[k] /= r->sigma));
     for (size_t k = 0; k < r->nt * r->p; k++) largest = fmax(largest, fabs(r->Xt[k] /= r->sigma));

@@ -14,5 +14,5 @@ kspec_status ks_ridge_check_data(kspec_ridge *r, const ks_ridge_data *d, kspec_e
 /* Copies the rows in use to r->X, r->Y, r->Xt and r->Yt, and centres and scales them as the options say. */
 kspec_status ks_ridge_copy_data(kspec_ridge *r, const ks_ridge_data *d, kspec_error *err);
 
-/* Divides X and Xt by sigma; finds sigma first if it is the median distance. */
+/* Divides X and Xt by sigma. If sigma is the median distance, computes it first. */
 kspec_status ks_ridge_divide_by_sigma(kspec_ridge *r, kspec_error *err);

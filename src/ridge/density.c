@@ -17,7 +17,7 @@
 
 typedef double complex cplx;
 
-/* lambda(t) - lambda, and its derivative */
+/* Returns lambda(t) - lambda, and sets its derivative */
 static cplx rest(const ks_one *b, double share, cplx lambda, cplx t, cplx *slope) {
     cplx g = 0, d = 0;
     for (size_t i = 0; i < b->n; i++) {
@@ -61,7 +61,7 @@ void ks_density(const ks_one *b, double N, const double *x, size_t count, double
     }
 }
 
-/* The kinds of a plan that has more than one */
+/* Lists the kinds of features, if a plan has more than one */
 static ks_kinds kinds_of(const kspec_ridge *r, double N) {
     ks_kinds b = {.n = r->n, .count = r->mix ? r->mix->count : 2, .N = N};
     for (size_t h = 0; h < b.count; h++) {
@@ -72,7 +72,7 @@ static ks_kinds kinds_of(const kspec_ridge *r, double N) {
     return b;
 }
 
-/* For one kernel: the fraction of eigenvalues that are 0. Rank K counts to rounding. */
+/* For one kernel, returns the fraction of eigenvalues that are 0. The rank of K is numerical. */
 static double atom_of(const ks_one *b, double N) {
     double rank = 0;
     for (size_t i = 0; i < b->n; i++) rank += b->l[i] > (double)b->n * DBL_EPSILON * b->l[b->n - 1];

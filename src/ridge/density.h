@@ -25,14 +25,14 @@ typedef struct {
 } ks_kinds;
 
 /*
- * The same for several kinds, at increasing x. Each step inverts a complex n x n matrix and multiplies it by
- * the kernels; a point takes about three steps.
+ * Finds the density for several kinds of features, at increasing x. Each step inverts a complex n x n matrix
+ * and multiplies it by the kernels. A point takes about three steps.
  */
 kspec_status ks_density_kinds(const ks_run *run, const ks_kinds *b, const double *x, size_t count,
                               double *density, kspec_error *err);
 
 /*
  * Computes the fraction of eigenvalues that are 0: 1 - min(width N, N + rank K_cos, N + rank K_sin, rank
- * K)/n, where cosines lie in the range of K_cos and sines in that of K_sin. Ranks count to rounding.
+ * K)/n, where cosines lie in the range of K_cos and sines in that of K_sin. Ranks are numerical.
  */
 kspec_status ks_density_atom(const ks_kinds *b, double *atom, kspec_error *err);

@@ -33,7 +33,7 @@ typedef struct {
     cplx lambda, delta[KS_MIX_MOST], slope[KS_MIX_MOST], J[KS_MIX_MOST][KS_MIX_MOST];
 } state;
 
-/* Scratch of one thread: A and then Q, its real and imaginary parts, and those of M_h = Q K_h */
+/* Scratch of one thread: the real and imaginary parts of A (later Q), and of M_h = Q K_h */
 typedef struct {
     ks_cplx *A;
     double *Q[2], *M[KS_MIX_MOST][2];
@@ -49,7 +49,7 @@ static desk desk_at(const ks_kinds *b, double *room) {
     return d;
 }
 
-/* tr(A B) of complex matrices, in small blocks that stay in the cache transposed */
+/* Returns tr(A B) of complex matrices. Small blocks are transposed within the cache */
 static cplx trace_of_product(double *const A[2], double *const B[2], size_t n) {
     enum { SMALL = 32 };
     double re = 0, im = 0;
@@ -85,7 +85,7 @@ static kspec_status residual(const ks_kinds *b, const state *s, const desk *d, c
     return st;
 }
 
-/* Computes the derivatives of F from Q: s->J, and those by lambda. */
+/* Computes the derivatives of F from Q: by delta (s->J) and by lambda. */
 static void derivatives(const ks_kinds *b, state *s, const desk *d, cplx *by_lambda) {
     const size_t n = b->n;
     for (size_t h = 0; h < b->count; h++) {
@@ -100,7 +100,7 @@ static void derivatives(const ks_kinds *b, state *s, const desk *d, cplx *by_lam
     }
 }
 
-/* y = J^-1 y, by Gaussian elimination with pivots */
+/* Replaces y by J^-1 y, by Gaussian elimination with pivots */
 static void solve(const state *s, size_t count, cplx *y) {
     cplx A[KS_MIX_MOST][KS_MIX_MOST];
     memcpy(A, s->J, sizeof A);
@@ -136,9 +136,9 @@ static void look_around(const ks_kinds *b, state *s, const desk *d) {
 }
 
 /*
- * Finds the solution at s->lambda from a nearby s->delta, to `tolerance`. *found is 0 if that was not near
- * enough. Products of matrices cost as much as an inverse. So later steps keep the derivatives while each
- * step is less than a tenth of the one before.
+ * Finds the solution at s->lambda from a nearby s->delta, to `tolerance`. *found is 0 if s->delta was not
+ * near enough. Products of matrices cost as much as an inverse. So the derivatives are kept as long as each
+ * step is less than a tenth of the previous step.
  */
 static kspec_status newton(const ks_kinds *b, state *s, double tolerance, const desk *d, int *found,
                            kspec_error *err) {
@@ -159,7 +159,7 @@ static kspec_status newton(const ks_kinds *b, state *s, double tolerance, const 
             above &= cimag(s->delta[h]) >= 0;
         }
         if (!(step < 1e6)) return KSPEC_OK;
-        if (step * fmin(1, step / last) <= tolerance) { /* the next step, by the rate of convergence */
+        if (step * fmin(1, step / last) <= tolerance) { /* the rate of convergence predicts the next step */
             *found = above;
             return KSPEC_OK;
         }
@@ -227,7 +227,7 @@ typedef struct {
     const double *x;
     double *density, *room;
     size_t count, lanes;
-    state *at; /* the latest solution of each lane */
+    state *at; /* at: the latest solution of each lane */
 } job;
 
 static size_t lanes_of(void *ctx, size_t step) {

@@ -12,7 +12,7 @@ static const ks_backend *const at = &ks_gpu_backend;
 size_t ks_ridge_device_bytes(const kspec_ridge *r) {
     const size_t n = r->n, nt = r->nt, square = ks_size(4, ks_size(n, n)), cross = ks_size(4, ks_size(nt, n));
     const size_t targets = ks_size(ks_size_add(ks_size(3, n), nt), r->m);
-    /* and the partial sums, one for 512 columns */
+    /* the vectors, and a partial sum for each 512 columns */
     const size_t sums = ks_size(n > nt ? n : nt, n / 512 + 2);
     return ks_size(ks_size_add(ks_size_add(square, cross), ks_size_add(targets, sums)), sizeof(double));
 }
@@ -58,7 +58,7 @@ static kspec_status multiply(const ks_run *run, int ta, size_t m, size_t n, size
     return at->product(run, &p, err);
 }
 
-/* out = k_0 X_0 + k_1 X_1, rows x cols */
+/* Sets out to k_0 X_0 + k_1 X_1, rows x cols */
 static kspec_status combine(const ks_run *run, size_t rows, size_t cols, const double k[2],
                             const ks_mat *const X[2], ks_mat *out, kspec_error *err) {
     kspec_status st = KSPEC_OK;
@@ -129,7 +129,7 @@ kspec_status ks_ridge_device_sums(kspec_ridge *r, const ks_run *run, int second,
 
 /* ---- errors ---- */
 
-/* Computes H, its traces, and fit = c H Y. */
+/* Computes H, the traces of H, and fit = c H Y. */
 static kspec_status test(const kspec_ridge *r, const ks_run *run, const double k[2], double c, double *fit,
                          double cross[2], double square[2], kspec_error *err) {
     const ks_ridge_device *t = r->on_device;

@@ -13,7 +13,7 @@ typedef struct ks_ridge_device {
     ks_mat *phi, *H;  /* nt x n */
     ks_mat *V, *Z;    /* n x m */
     ks_mat *fit;      /* nt x m */
-    double *row;      /* n, in host memory */
+    double *row;      /* n numbers in host memory */
 } ks_ridge_device;
 
 /* Bytes needed on the device */

@@ -17,30 +17,35 @@
 #include <string.h>
 
 enum {
-    VALUES = 3,  /* errors for each draw and lambda */
-    FACTORS = 15 /* Cholesky factorisations take as long as one eigendecomposition */
+    VALUES = 3,  /* the number of errors for each draw and lambda */
+    FACTORS = 15 /* so many Cholesky factorisations take as long as one eigendecomposition */
 };
 
 /* The memory of one worker */
 typedef struct {
-    double *S, *St, *room; /* S: n x width features; St: nt x width; scratch for the draw */
-    double *G, *A;         /* the Gram matrix, d x d, and a copy to factor */
-    double *b, *z, *w;     /* b, z: d x m, right-hand side and solution; w: eigenvalues */
-    double *beta, *fit;    /* width x m; max(n, nt) x m */
+    /*
+     * S: the features of the training rows, n x width. St: of the test rows, nt x width. room: scratch for
+     * the draw
+     */
+    double *S, *St, *room;
+    double *G, *A;      /* the Gram matrix, d x d, and a copy to factor */
+    double *b, *z, *w;  /* b, z: the right-hand side and the solution, d x m. w: eigenvalues */
+    double *beta, *fit; /* beta: width x m. fit: max(n, nt) x m */
 } desk;
 
 typedef struct {
     const kspec_ridge *r;
-    size_t N, width, d, count; /* width: columns of S, 2N of Fourier features, else N; d = min(width, n) */
-    int dual;                  /* width > n: uses the n x n Gram matrix of rows, which is smaller */
+    /* width: the columns of S, 2N for Fourier features, else N. d = min(width, n) */
+    size_t N, width, d, count;
+    int dual; /* 1 if width > n; the Gram matrix of rows, n x n, is then smaller */
     const double *lambda;
-    double *errors; /* draws x count x 3: training, test, and share of wrong classes */
+    double *errors; /* draws x count x 3: training error, test error, and share of wrong classes */
     desk *desks;
 } job;
 
 static double mean_square(const double *x, size_t count) { return ks_dot(count, x, x) / (double)count; }
 
-/* |y - S beta|^2 per entry */
+/* Returns the mean square of y - S beta */
 static double residual(const double *S, const double *Y, size_t rows, size_t N2, size_t m, const double *beta,
                        double *fit) {
     memcpy(fit, Y, rows * m * sizeof *fit);
@@ -66,7 +71,7 @@ static void measure(const job *j, const desk *o, double lambda, double *errors) 
     errors[2] = r->nt && r->o.classify ? ks_ridge_wrong_share(r, o->fit) : NAN;
 }
 
-/* z = (G + lambda)^-1 b by Cholesky; returns 0 on failure. */
+/* Computes z = (G + lambda)^-1 b by Cholesky's method. Returns 0 on failure. */
 static int by_cholesky(const job *j, const desk *o, double lambda) {
     size_t d = j->d;
     memcpy(o->A, o->G, d * d * sizeof *o->A);
@@ -109,7 +114,7 @@ static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
         if (j->count <= FACTORS && j->lambda[l] > 0 && by_cholesky(j, o, j->lambda[l]))
             measure(j, o, j->lambda[l], errors + VALUES * l);
         else
-            errors[VALUES * l] = -1, left = 1; /* left to the eigenvectors */
+            errors[VALUES * l] = -1, left = 1; /* The eigendecomposition below solves this lambda. */
     }
     if (!left) return KSPEC_OK;
     memcpy(o->A, o->G, d * d * sizeof *o->A);
@@ -160,7 +165,8 @@ static kspec_status run_draws(job *j, ks_run *run, size_t draws, ks_arena *a, ks
         ks_check_memory(err, bytes, "a draw with N = %zu for %zu rows", j->N, j->r->n + j->r->nt);
     if (st) return st;
     size_t fit = available > bytes ? available / bytes : 1;
-    if ((size_t)run->threads > fit) run->threads = (int)fit; /* the bits do not depend on this */
+    /* The number of threads does not change the bits. */
+    if ((size_t)run->threads > fit) run->threads = (int)fit;
     size_t workers = (size_t)ks_workers(run, draws);
     j->errors = ks_arena_alloc(a, ks_size(draws, ks_size(VALUES, j->count)), sizeof *j->errors);
     j->desks = ks_arena_alloc(a, workers, sizeof *j->desks);

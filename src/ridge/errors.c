@@ -26,7 +26,7 @@ typedef struct {
     double k[2]; /* 1/(shift + x_a) */
     size_t tile;
     double (*sums)[2];
-    /* 1: the chunks are rows of H, as predict_rows() takes them */
+    /* 1: chunks are rows of H, for predict_rows() */
     int rows;
     double *scratch;
     size_t scratch_size; /* by worker */
@@ -46,7 +46,7 @@ static kspec_status predict_rows(void *ctx, size_t chunk, const ks_worker *worke
     return KSPEC_OK;
 }
 
-/* Computes tile (i,j), i >= j, of H^T H, and its share of tr(H^T H K_a). */
+/* Computes tile (i,j), i >= j, of H^T H, and the share of this tile in tr(H^T H K_a). */
 static kspec_status square_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     const theta_job *t = ctx;
     const kspec_ridge *r = t->r;
@@ -74,7 +74,7 @@ static kspec_status sum_chunks(const ks_run *run, theta_job *t, size_t chunks, k
 /* Computes cross_a = tr(H^T K_a(Xt,X)), square_a = tr(H^T H K_a), and leaves H in r->H. */
 static kspec_status theta(kspec_ridge *r, const ks_run *run, const double k[2], double cross[2],
                           double square[2], kspec_error *err) {
-    /* rows of H in a chunk: gives twice as many chunks as tiles of 256, which are too few for 16 threads */
+    /* The rows of H in a chunk. Tiles of 256 rows would be too few chunks for 16 threads. */
     enum { HIGH = 128 };
     ks_arena scratch = {0};
     theta_job t = {.r = r, .k = {k[COS], k[SIN]}, .tile = HIGH, .rows = 1};
@@ -106,7 +106,7 @@ static kspec_status parts(kspec_ridge *r, const ks_run *run, const double k[2], 
 
 /* ---- errors ---- */
 
-/* sum over i of (A_ij - B_ij)^2 for column j; B NULL: zero */
+/* Returns the sum over i of (A_ij - B_ij)^2 for column j. B NULL: zeros */
 static double column_square(const double *A, const double *B, size_t rows, size_t m, size_t j) {
     double sum = 0;
     for (size_t i = 0; i < rows; i++) {
@@ -213,7 +213,7 @@ static kspec_status kernel_parts(kspec_ridge *r, const ks_run *run, double c, do
     kspec_status st = ks_ridge_combine(r, run, k, lambda, r->work, err);
     if (!st) st = ks_potrf_tiled(run, n, r->work, bad, err);
     if (st) return st;
-    for (size_t i = 0; i < n && !*bad; i++) /* the same test as for Q without a ridge */
+    for (size_t i = 0; i < n && !*bad; i++) /* checks positive definiteness as for Q without a ridge */
         if (!(r->work[i * n + i] * r->work[i * n + i] > (double)n * DBL_EPSILON * c)) *bad = lambda == 0;
     if (*bad) return KSPEC_OK;
     memcpy(V, r->Y, n * m * sizeof *V);

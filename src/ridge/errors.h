@@ -13,8 +13,8 @@ kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_s
                              kspec_error *err);
 
 /*
- * Computes the same errors for N -> infinity alone: Q = ((N/n) (K_cos + K_sin) + lambda I)^-1. They are NaN
- * if that has no inverse.
+ * Computes the errors of the kernel alone (N -> infinity), with Q = ((N/n) (K_cos + K_sin) + lambda I)^-1.
+ * They are NaN if the matrix has no inverse.
  */
 kspec_status ks_ridge_kernel_errors(kspec_ridge *r, const ks_run *run, double N, double lambda, double *train,
                                     double *test, kspec_error *err);

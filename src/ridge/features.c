@@ -6,7 +6,7 @@
 #include "linalg/linalg.h"
 #include "ridge/activation.h"
 
-enum { BLOCK = 128 /* columns of W drawn at a time */ };
+enum { BLOCK = 128 /* columns of W that are drawn together */ };
 
 size_t ks_ridge_features_room(const kspec_ridge *r) { return ks_size(BLOCK, r->p + 1); }
 

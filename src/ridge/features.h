@@ -3,7 +3,7 @@
 
 #include "ridge/plan.h"
 
-/* Doubles of scratch for one draw */
+/* The number of doubles of scratch for one draw */
 size_t ks_ridge_features_room(const kspec_ridge *r);
 
 /*

@@ -7,11 +7,11 @@
 
 typedef struct {
     const size_t *N;
-    size_t paths, count; /* count: values of lambda */
+    size_t paths, count; /* paths: the number of N. count: the number of lambdas */
     const double *lambda;
     kspec_ridge *r;
     kspec_ridge_result *result;
-    /* in a team: the failure of each path that failed */
+    /* in a team: the failures of paths */
     kspec_error *failures;
 } grid;
 
@@ -23,10 +23,10 @@ static kspec_status make_path(const grid *g, const ks_run *run, size_t path, ksp
 /* ---- in a team ---- */
 
 /*
- * Chooses how a team divides the paths. By default it makes one path after the other, and its ranks divide
- * each point's work except Cholesky's factor and its inverse, n^3/3 of 3/2 n^3 multiply-adds. If whole paths
- * for each rank are faster, it divides the paths. The bits are the same. A GPU does not divide a point; its
- * bits depend on its kind. A checkpoint keeps points, so any number of ranks can continue from it.
+ * Chooses how a team divides the paths. By default the paths follow each other, and the ranks divide the work
+ * of each point, except Cholesky's factor and its inverse (n^3/3 of 3/2 n^3 multiply-adds). If it is faster,
+ * each rank computes whole paths, with the same bits. GPUs always compute whole paths. A checkpoint keeps
+ * points, so any number of ranks can continue from it.
  */
 static int by_paths(const ks_run *run, size_t paths) {
     const size_t ranks = (size_t)ks_team_ranks(run), rounds = (paths + ranks - 1) / ranks;
@@ -36,8 +36,8 @@ static int by_paths(const ks_run *run, size_t paths) {
 }
 
 /*
- * Makes some paths. An error in the data is not the failure of a rank: all ranks receive it, and the error of
- * the lowest path counts.
+ * Computes some paths. An error in the data is not the failure of a rank: all ranks receive the error, and
+ * the error of the lowest path counts.
  */
 static kspec_status make_some(void *ctx, const ks_run *run, const size_t *list, size_t count,
                               kspec_error *err) {

@@ -9,8 +9,7 @@
 #include <math.h>
 
 /*
- * Subtracts the mean training row. Distances stay the same, but inner products would lose them far from the
- * origin.
+ * Subtracts the mean training row. Far from the origin, inner products would lose the digits of distances.
  */
 static void subtract_mean(const kspec_ridge *r, const double *A, size_t rows, double *out) {
     size_t n = r->n, p = r->p;
@@ -23,15 +22,15 @@ static void subtract_mean(const kspec_ridge *r, const double *A, size_t rows, do
 
 typedef struct {
     const kspec_ridge *r;
-    const double *A;      /* rows of this kernel matrix */
-    const double *Ac, *C; /* the same, and the training rows, minus the mean */
+    const double *A;      /* the rows of the kernel matrix */
+    const double *Ac, *C; /* these rows minus the mean, and the training rows minus the mean */
     const double *qa, *q; /* |x|^2/2 of these rows */
     double *const *K;
     size_t rows, tile;
     int symmetric;
 } kernel_job;
 
-/* e^(-2|x|^2) - 1: the kernels of a row with itself are 1 + half of it, and minus half of it */
+/* Returns e = exp(-2|x|^2) - 1. The kernels of a row with itself are 1 + e/2 and -e/2. */
 static double minus_one(const double *x, size_t p) { return expm1(-2 * ks_dot(p, x, x)); }
 
 /*
@@ -55,7 +54,7 @@ static kspec_status kernel_tile(void *ctx, size_t chunk, const ks_worker *worker
     ks_gemm(0, 1, rows, cols, r->p, 1, j->Ac + i * r->p, r->p, j->C + k * r->p, r->p, 0, s, n);
     for (size_t a = 0; a < rows; a++) r->simd->cosh_sinh(c + a * n, s + a * n, j->qa[i + a], j->q + k, cols);
     if (!j->symmetric) return KSPEC_OK;
-    if (bi == bj) /* |x-x|^2 is exactly 0, but inner products have rounding errors */
+    if (bi == bj) /* Sets |x-x|^2 to exactly 0, because inner products have rounding errors. */
         for (size_t a = 0; a < rows; a++) {
             double m = minus_one(r->X + (i + a) * r->p, r->p);
             c[a * n + a] = 1 + m / 2, s[a * n + a] = -m / 2;
@@ -69,7 +68,7 @@ static kspec_status kernel_tile(void *ctx, size_t chunk, const ks_worker *worker
 
 /*
  * Computes C = A minus the mean, q = |c|^2/2 of its rows, and the traces of the kernels of A with itself.
- * own: NULL, or receives each row's kernel with itself.
+ * own (unless NULL) receives the kernel of each row with itself.
  */
 static void prepare(const kspec_ridge *r, const double *A, size_t rows, double *C, double *q, double trace[2],
                     double *const own[2]) {

@@ -51,8 +51,8 @@ static void add(double *to, const double *x, size_t count) {
 }
 
 /*
- * Makes the kernels of one node, as for a plan whose rows are s times as long. Random phases have the sum of
- * both kinds, cosines alone have the first.
+ * Computes the kernels of one node, for rows that are s times as long. Random phases use the sum of both
+ * kernels, and cosines alone use the first.
  */
 static kspec_status make_node(kspec_ridge *r, const ks_run *run, size_t node, size_t all, double s,
                               kspec_ridge *twin, kspec_error *err) {
@@ -89,7 +89,7 @@ kspec_status ks_mix_make(kspec_ridge *r, const ks_run *run, kspec_error *err) {
     kspec_status st = scratch.failed ? ks_nomem(err, "scaled rows", scratch.failed) : KSPEC_OK;
     if (!st) st = ks_matern_rule(r->o.nu, all, square, weight, err);
     for (size_t k = 0; k < all && !st; k++) {
-        /* beyond this scale all rows are unrelated */
+        /* beyond a scale of 1e6 all rows are unrelated */
         const double s = fmin(sqrt(square[k]), 1e6);
         const ks_run part = ks_run_part(run, (double)k / (double)all, (double)(k + 1) / (double)all);
         st = make_node(r, &part, k, all, s, &twin, err);
@@ -126,7 +126,7 @@ static kspec_status combine_rows(void *ctx, size_t chunk, const ks_worker *worke
     return KSPEC_OK;
 }
 
-/* tr(M_g M_h), in small blocks that stay in the cache transposed */
+/* Returns tr(M_g M_h). Small blocks are transposed within the cache */
 static double trace_of_product(const double *A, const double *B, size_t n) {
     enum { SMALL = 32 };
     double sum = 0;

@@ -20,10 +20,11 @@ typedef struct ks_mix {
     size_t count;
     double share[KS_MIX_MOST];
     int sine[KS_MIX_MOST]; /* 1: sines; 0: cosines, or all features of a frequency */
-    double *K[KS_MIX_MOST], *Kt[KS_MIX_MOST], *own[KS_MIX_MOST]; /* as K, Kt and own of the plan */
+    /* for each kind, K, Kt and own as in the plan */
+    double *K[KS_MIX_MOST], *Kt[KS_MIX_MOST], *own[KS_MIX_MOST];
     double trace[KS_MIX_MOST], trace_t[KS_MIX_MOST];
     double *M[KS_MIX_MOST];    /* n x n: Q K_h */
-    double *Q, *work, *H, *HK; /* n x n, n x n, nt x n twice */
+    double *Q, *work, *H, *HK; /* Q and work are n x n, H and HK are nt x n */
 } ks_mix;
 
 typedef struct {
@@ -50,7 +51,7 @@ kspec_status ks_mix_solve(kspec_ridge *r, const ks_run *run, double N, double la
 kspec_status ks_mix_resolvent(kspec_ridge *r, const ks_run *run, ks_mix_solution *s, int second,
                               kspec_error *err);
 
-/* y = (I - D)^-1 b of `count` numbers; returns 0 if I - D is not an M-matrix. */
+/* Computes y = (I - D)^-1 b, `count` numbers. Returns 0 if I - D is not an M-matrix. */
 int ks_mix_omega(const ks_mix *m, const ks_mix_solution *s, const double *b, double *y);
 
 /* Computes a point of kspec_ridge_predict(). */

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* v = Q y, z_h = K_h v, the outputs in the test rows, and the traces for Theta_h */
+/* The parts of the errors: v = Q y, z_h = K_h v, the outputs for the test rows, and the traces of Theta_h */
 typedef struct {
     double *V, *Z[KS_MIX_MOST], *fit, *form[KS_MIX_MOST];
     double theta[KS_MIX_MOST];
@@ -102,7 +102,7 @@ static kspec_status class_error(kspec_ridge *r, const ks_run *run, const ks_mix_
 
 /*
  * Computes the errors of each column from Q of s, as in errors.c, with sums over all kinds and their shares.
- * spread 0: the errors if N alone is large, without the second terms.
+ * spread = 0 omits the second terms, which gives the errors for N -> infinity.
  */
 static kspec_status errors(kspec_ridge *r, const ks_run *run, const ks_mix_solution *s, int spread, desk *d,
                            double *train, double *test, kspec_error *err) {
@@ -120,7 +120,7 @@ static kspec_status errors(kspec_ridge *r, const ks_run *run, const ks_mix_solut
             form[h] = 0;
             for (size_t i = 0; i < n; i++) form[h] += d->V[i * cols + j] * d->Z[h][i * cols + j];
         }
-        if (spread && !ks_mix_omega(m, s, form, z)) z[0] = NAN; /* rounding leaves no Omega */
+        if (spread && !ks_mix_omega(m, s, form, z)) z[0] = NAN; /* rounding errors prevent computing Omega */
         for (size_t i = 0; i < n; i++) v2 += d->V[i * cols + j] * d->V[i * cols + j];
         for (size_t t = 0; t < nt; t++) {
             const double e = r->Yt[t * cols + j] - d->fit[t * cols + j];
@@ -164,7 +164,8 @@ static kspec_status make_point(kspec_ridge *r, const ks_run *run, double N, doub
         if (st) return st;
         p->kernel_train_mse = mean(train, m), p->kernel_test_mse = mean(test, m);
     } else if (lambda > 0) {
-        return ks_mix_resolvent(r, run, &s, 0, err); /* cancelled, or lost in rounding */
+        /* the loop was cancelled, or rounding prevents convergence */
+        return ks_mix_resolvent(r, run, &s, 0, err);
     }
     for (size_t j = 0; j < m; j++) train[j] = test[j] = NAN;
     kspec_status st = ks_mix_solve(r, run, N, lambda, &s, err);

@@ -26,7 +26,7 @@ void ks_one_alloc(ks_one *b, ks_arena *a) {
     b->kt = ks_arena_alloc(a, nt, sizeof *b->kt);
 }
 
-/* Copies rows minus the mean training row, or as they are, and computes their squared lengths. */
+/* Copies rows, with or without subtracting the mean training row, and computes their squared lengths. */
 static void prepare(const ks_one *b, const ks_one_rows *rows, const double *A, size_t count, double *to,
                     double *square) {
     const size_t n = b->n, p = rows->p;
@@ -64,13 +64,14 @@ kspec_status ks_one_make(ks_one *b, const ks_one_rows *rows, kspec_error *err) {
         ks_activation_matrix(&b->f, x, q, n, x, q, n, p, b->V);
         if (nt) ks_activation_matrix(&b->f, xt, qt, nt, x, q, n, p, b->scratch);
         b->trace_t = 0, b->largest = 0;
-        for (size_t i = 0; i < n; i++) { /* |x - x|^2 is exactly 0, but inner products have rounding errors */
+        /* Sets |x - x|^2 to exactly 0, because inner products have rounding errors. */
+        for (size_t i = 0; i < n; i++) {
             b->V[i * n + i] = ks_activation_kernel(&b->f, q[i], q[i], q[i]);
             b->largest = fmax(b->largest, b->V[i * n + i]);
         }
         for (size_t i = 0; i < nt; i++)
             b->trace_t += b->kt[i] = ks_activation_kernel(&b->f, qt[i], qt[i], qt[i]);
-        if (!(b->largest < 1e200)) /* products of its entries must be finite */
+        if (!(b->largest < 1e200)) /* products of entries of K must be finite */
             st = ks_fail(err, KSPEC_E_DATA, "the kernel of the rows exceeds 1e200; scale the data");
     }
     if (!st && b->intercept) center(b, q);
@@ -97,7 +98,7 @@ kspec_status ks_one_solve(const ks_one *b, double N, double lambda, double toler
                           ks_one_solution *s, kspec_error *err) {
     const double n = (double)b->n;
     *s = (ks_one_solution){.N = N, .lambda = lambda, .shift = 1, .ridge = lambda};
-    const int low = lambda == 0 && N < n; /* the limit of lambda delta */
+    const int low = lambda == 0 && N < n; /* 1: x is the limit of lambda delta */
     if (low) s->shift = 0, s->ridge = 1;
     if (lambda == 0 && N == n) {
         s->state = KSPEC_RIDGE_STATE_DIVERGENT;

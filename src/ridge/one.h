@@ -16,13 +16,13 @@ typedef struct ks_one {
     ks_activation f;
     int intercept;  /* 1: features minus their means over the training rows */
     double trace_t; /* tr K(Xt,Xt) */
-    double largest; /* the largest entry of K's diagonal */
+    double largest; /* the largest diagonal entry of K */
     double *kt;     /* nt: K(x,x) of the test rows */
-    double *V;      /* n x n: the eigenvectors of K, as rows */
+    double *V;      /* the eigenvectors of K as rows, n x n */
     double *l;      /* n: the eigenvalues */
     double *w;      /* n x m: V Y */
     double *P;      /* nt x n: K(Xt,X) V^T */
-    double *pp;     /* n: the squared lengths of the columns of P */
+    double *pp;     /* the squared lengths of the n columns of P */
     const double *Y, *Yt;
     double *scratch; /* nt x n */
 } ks_one;
@@ -58,8 +58,8 @@ void ks_one_spread(const ks_one *b, const ks_one_solution *s, double *scale, dou
 
 /*
  * Computes the errors of each column of y at `count` solutions: train and test, count x m each; test NULL:
- * none. `scratch` has room for (n + nt) x m x count. For a single solution its last nt x m are the mean
- * outputs.
+ * none. `scratch` has room for (n + nt) x m x count. For a single solution, the last nt x m numbers of
+ * scratch are the mean outputs.
  */
 void ks_one_errors(const ks_one *b, const ks_one_solution *s, size_t count, double *scratch, double *train,
                    double *test);

@@ -75,7 +75,7 @@ static kspec_status check_options(kspec_ridge_opts *o, kspec_error *err) {
     kspec_status st = ks_bandwidth_check(&b, err);
     if (!st) st = check_kernel(o, err);
     if (st) return st;
-    /* a GPU that the caller names must exist */
+    /* Fails if the caller names a GPU that does not exist. */
     ks_placement placement;
     st = ks_placement_open(&placement, ks_device_of_rank(o->device, o->team), err);
     ks_placement_close(&placement);

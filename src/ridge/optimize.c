@@ -7,13 +7,13 @@
 
 #include <math.h>
 
-/* The state of a search: its solved points, and the best so far */
+/* The state of a search: the solved points, and the best point so far */
 typedef struct {
     kspec_ridge *r;
     ks_run run;
     ks_ridge_solved *solved;
     size_t count;
-    double expected, made; /* points expected and made, for progress */
+    double expected, made; /* the numbers of expected and of computed points, for progress reports */
     /* points[0] is the best so far, points[1] the current trial; a better trial replaces the best */
     kspec_ridge_result *result;
     kspec_error *err;
@@ -57,7 +57,7 @@ static kspec_status brent(search *s, size_t N, double a, double b, double x, dou
         double mid = (a + b) / 2;
         if (fabs(x - mid) <= 2 * tolerance - (b - a) / 2) break;
         double p = 0, q = 0;
-        if (fabs(before) > tolerance) { /* a parabola through (x,fx), (w,fw), (v,fv) */
+        if (fabs(before) > tolerance) { /* fits a parabola through (x,fx), (w,fw), (v,fv) */
             double f = (x - w) * (fx - fv), g = (x - v) * (fx - fw);
             p = (x - v) * g - (x - w) * f;
             q = 2 * (g - f);
@@ -93,7 +93,7 @@ static kspec_status brent(search *s, size_t N, double a, double b, double x, dou
 static kspec_status search_lambda(search *s, const task *t) {
     double low = t->low, high = t->high, span = log(high / low), least = INFINITY;
     size_t N = t->N, points = t->points, best = 0;
-    for (size_t k = 0; k < points; k++) { /* from high to low, both exact */
+    for (size_t k = 0; k < points; k++) { /* from high to low, without rounding at both ends */
         double lambda = k == 0            ? high
                         : k == points - 1 ? low
                                           : high * exp(-span * (double)k / (double)(points - 1));
@@ -103,7 +103,8 @@ static kspec_status search_lambda(search *s, const task *t) {
         if (value < least) least = value, best = k;
     }
     double h = span / (double)(points - 1), x = log(high) - h * (double)best;
-    if (best == 0 || best == points - 1) { /* inside the last interval; its end was tried before */
+    /* the minimum may lie inside the last interval, whose end has been tried */
+    if (best == 0 || best == points - 1) {
         double inside = best == 0 ? x - h / 2 : x + h / 2, value;
         kspec_status st = try(s, N, exp(inside), &value);
         if (st || value >= least) return st;
@@ -165,7 +166,7 @@ double kspec_ridge_cost(const kspec_ridge *r, size_t N) {
            (double)r->m * N2 * (n + nt);
 }
 
-/* Tries one point with a new N: no earlier point helps. */
+/* Tries one point with a new N. Earlier points have another N and cannot help. */
 static kspec_status try_features(search *s, size_t N, double lambda, double *value) {
     s->count = 0;
     return try(s, N, lambda, value);

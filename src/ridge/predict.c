@@ -22,7 +22,8 @@ kspec_status ks_ridge_check_N(size_t N, kspec_error *err) {
 kspec_status ks_ridge_check_lambda(const kspec_ridge *r, double lambda, kspec_error *err) {
     if (lambda == 0 && r->o.intercept)
         return ks_refuse(err, KSPEC_E_ARG, "intercept", NULL, "lambda 0 and an intercept cannot be combined");
-    if (lambda == 0 || (lambda >= 1e-100 && lambda <= 1e100)) return KSPEC_OK; /* its square is finite */
+    /* the square of lambda must be finite */
+    if (lambda == 0 || (lambda >= 1e-100 && lambda <= 1e100)) return KSPEC_OK;
     return ks_fail(err, KSPEC_E_ARG, "lambda %g is neither 0 nor between 1e-100 and 1e100", lambda);
 }
 
@@ -128,7 +129,7 @@ static kspec_status make_point(kspec_ridge *r, const ks_run *run, size_t N, doub
     return KSPEC_OK;
 }
 
-/* The part of a checkpoint for one point: the point with its columns, and the start of the next one */
+/* What a checkpoint stores for one point: the point with its columns, and the start of the next point */
 typedef struct {
     kspec_ridge *r;
     size_t N;
@@ -165,7 +166,7 @@ kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double 
                             ks_ridge_solved *solved, size_t *count, kspec_ridge_point *p, kspec_error *err) {
     double *train = p->train_columns, *test = p->test_columns;
     point_step s;
-    memset(&s, 0, sizeof s); /* the checkpoint includes the struct's padding */
+    memset(&s, 0, sizeof s); /* Clears the padding of the struct, which the checkpoint includes. */
     s.r = r, s.N = N, s.lambda = lambda, s.solved = solved, s.stored.point = *p, s.stored.count = *count;
     const ks_share stored[] = {{&s.stored, sizeof s.stored, 1, 1},
                                {train, r->m * sizeof *train, 1, 1},

@@ -21,5 +21,5 @@ kspec_status ks_ridge_check_lambda(const kspec_ridge *r, double lambda, kspec_er
 kspec_status ks_ridge_check_lambdas(const kspec_ridge *r, const double *lambda, size_t count,
                                     kspec_error *err);
 
-/* The run with its progress fixed at a fraction: a point cannot predict how many steps it will take. */
+/* A copy of the run whose progress stays at a fraction, because the number of steps of a point is unknown. */
 ks_run ks_ridge_still(const ks_run *run, double fraction);

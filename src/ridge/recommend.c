@@ -17,12 +17,15 @@
 #include <math.h>
 #include <string.h>
 
-/* factors: sigma over the median distance. The others: values of lambda per factor of 10, and their range */
+/*
+ * factors: the values of sigma over the median distance. The others: the number of lambdas per factor of 10,
+ * and the range of lambda
+ */
 static const double factors[] = {0.3, 0.5, 0.7, 1, 1.4, 2, 3};
 static const double mantissas[] = {1, 1.3, 1.8, 2.4, 3.2, 4.2, 5.6, 7.5};
 enum { SIGMAS = sizeof factors / sizeof *factors, STEPS = sizeof mantissas / sizeof *mantissas };
 enum { PER_DECADE = 4, LOWEST = -6, SPLITS = 5 };
-static const double WORK = 2e9;  /* the most work for all divisions together, in rows cubed */
+static const double WORK = 2e9;  /* the work limit for all divisions together, in units of rows cubed */
 static const double NEAR = 1.02; /* errors within this factor count as equal */
 
 typedef struct {
@@ -30,13 +33,14 @@ typedef struct {
     size_t splits, numbers, lambdas; /* splits: divisions of the rows; numbers: values of N */
     size_t *N;
     double sigma[SIGMAS], unit[SIGMAS]; /* unit: the mean of K(x,x) */
-    double width;                       /* columns for each N */
-    /* the error of the mean training target, by division (equal for all sigma) */
+    double width;                       /* the number of columns for each N */
+    /* the error of predicting the mean, for each division (equal for all sigma) */
     double baseline[SPLITS * SIGMAS];
-    double *errors; /* splits x SIGMAS x numbers x lambdas x 2: training, test */
+    double *errors; /* the training and test errors: splits x SIGMAS x numbers x lambdas x 2 */
     struct bench {
         ks_one basis;
-        double *rows, *targets, *scratch, *columns; /* rows, targets: all; scratch, columns: see fill() */
+        /* rows, targets: the whole data. scratch, columns: see fill() */
+        double *rows, *targets, *scratch, *columns;
         size_t *order;
         ks_one_solution *solutions;
     } * benches;
@@ -231,7 +235,8 @@ static const kspec_ridge_curve_point *find_peak(kspec_ridge_curve_point *const *
         double *side = k < top ? &before : &after;
         if (k != top) *side = fmin(*side, points[k]->ridgeless_test_mse);
     }
-    const double most = fmax(before, after); /* infinite at an end of the curve */
+    /* the largest neighbouring error; infinite at an end of the curve */
+    const double most = fmax(before, after);
     return points[top]->ridgeless_test_mse > 1.2 * most ? points[top] : NULL;
 }
 

@@ -20,8 +20,8 @@ typedef struct {
 typedef struct {
     double G[2];     /* tr(K_a Q)/n */
     double D[2][2];  /* dG_a/dx_b = (N/n) tr(Q K_a Q K_b)/n / (shift + x_b)^2; I - D is Omega^-1 */
-    double t0[2];    /* tr(Q K_a Q)/n; 0 if ridge is 0 */
-    double noise[2]; /* the rounding error of G_a, by order of magnitude */
+    double t0[2];    /* t0[a] is tr(Q K_a Q)/n, or 0 if ridge is 0 */
+    double noise[2]; /* the order of magnitude of the rounding error of G_a */
 } ks_ridge_traces;
 
 /* The sums behind the traces: <Q,K_cos>, <Q,K_sin>, <Q,Q>, <M,Q> and tr(MM) with M = Q K_cos, and tr(Q) */
