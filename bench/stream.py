@@ -4,9 +4,9 @@
     PYTHONPATH=build/python python3 bench/stream.py speed [--rows P] [--cols Q] [--threads T]
     PYTHONPATH=build/python python3 bench/stream.py layer [--seeds N]
 
-`coverage`: of 95% intervals from a sample of 300 (--keep) of 1,500 rows, on eight processes whose truth is known, next
-to those of one call. `speed`: update() and result() next to A.T @ A by the same OpenBLAS. `layer`: the
-dimension of a layer of 256 units by batch size, next to formulas that are in use.
+`coverage`: of 95% intervals from a sample of 300 (--keep) of 1,500 rows, on eight processes whose truth is
+known, next to those of one call. `speed`: update() and result() next to A.T @ A by the same OpenBLAS.
+`layer`: the dimension of a layer of 256 units by batch size, next to formulas that are in use.
 """
 
 import argparse
