@@ -69,14 +69,16 @@ static void change(changed *c, ks_pair *p, int square) {
 
 /* ---- one method on one pair ---- */
 
-/* The fraction of the entries seen in both trials, the cycles of order 1 */
+/* The fraction of the entries that both trials contain. Each such entry is a cycle of order 1 */
 static double seen_part(const ks_halves *h, size_t entries) {
     double seen = 0;
     for (size_t k = 0; k < entries; k++) seen += h->seen_a[k] * h->seen_b[k];
     return seen / (double)entries;
 }
 
-/* Estimates orders 1 and 2 of one pair of trials by pairs of columns, also with groups and gaps. */
+/*
+ * Estimates orders 1 and 2 of one pair of trials by pairs of columns, also with groups and missing entries.
+ */
 static kspec_status run_pairs(const ks_run *run, const ks_source *s, const ks_pair *p,
                               const ks_moments_out *out, kspec_error *err) {
     const size_t G = s->rows->count, H = s->cols->count, count = 1 + G + H;
@@ -108,9 +110,9 @@ static kspec_status run_path(const ks_run *run, const ks_source *s, const change
 }
 
 /*
- * With centred data, rounding in an entry scales with the largest entry of its column (row). For two trials x
- * and z, the terms x z may be much smaller. So this returns the sum over lines of max |x| sum |z| + max |z|
- * sum |x|, in units of m(1).
+ * Bounds the sum of |terms| for centred data, in units of m(1). Rounding in an entry is proportional to the
+ * largest entry of the entry's column (row). For two trials x and z, the terms x z may be much smaller. So
+ * the bound is the sum over lines of max |x| sum |z| + max |z| sum |x|.
  */
 static double centred_terms(const ks_trials *t, const ks_pair *p) {
     double sum = 0;
@@ -132,8 +134,8 @@ static double centred_terms(const ks_trials *t, const ks_pair *p) {
 }
 
 /*
- * With missing entries, the sums of |terms| of the values come first, followed by the sums of |terms| of the
- * zero-one mask.
+ * Runs exact on one pair. With missing entries, s->terms contains the sums of |terms| of the values, followed
+ * by the sums of |terms| of the zero-one mask.
  */
 static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pair *p,
                               const ks_moments_out *out, kspec_error *err) {
@@ -141,7 +143,7 @@ static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pa
     ks_exact_plan *e = &s->tasks->exact;
     ks_apart a = {0};
     ks_moved host = {.p = *p};
-    const int on_device = ks_device_has(run->device, p->A); /* copied to the host only if needed */
+    const int on_device = ks_device_has(run->device, p->A); /* only `apart` copies the pair to the host */
     kspec_status st = on_device && s->apart ? ks_to_host(run, p, &host, err) : KSPEC_OK;
     if (!st && (s->apart || (s->stands_out && !on_device))) st = ks_apart_find(run, e, &host.p, &a, err);
     if (s->stands_out && (a.rows || on_device)) *s->stands_out = 1;
@@ -182,7 +184,7 @@ static int symmetric(kspec_estimator method) {
 
 /* ---- averages ---- */
 
-/* Room for the results of one method on one pair, and for the zero-one mask of missing entries */
+/* Allocates the results of one method on one pair, or on the zero-one mask of missing entries */
 static kspec_status outs_alloc(ks_moments_out *out, const ks_source *s, size_t n, int with_loo,
                                ks_arena *arena) {
     *out = (ks_moments_out){ks_arena_zalloc(arena, n, sizeof(double)), NULL, NULL};
@@ -193,7 +195,7 @@ static kspec_status outs_alloc(ks_moments_out *out, const ks_source *s, size_t n
     return arena->failed ? KSPEC_E_NOMEM : KSPEC_OK;
 }
 
-/* sum += weight * one. Leave-one-out estimates are first put back in the order of the caller's groups. */
+/* Adds weight * one to sum. Leave-one-out estimates return to the order of the caller's groups. */
 static void accumulate(const ks_source *s, const changed *c, size_t nmax, double weight,
                        const ks_moments_out *one, const ks_moments_out *sum) {
     const size_t G = s->rows->count, H = s->cols->count;
@@ -225,7 +227,7 @@ static void divide_all(const ks_source *s, size_t n, const ks_moments_out *sum,
                        const ks_moments_out *counts) {
     memcpy(s->cycles, counts->m, n * sizeof *s->cycles);
     divide(sum->m, counts->m, n);
-    for (size_t k = 0; k < n && s->terms; k++) /* of v/w: (terms of v + |v/w| terms of w) / w */
+    for (size_t k = 0; k < n && s->terms; k++) /* the terms of v/w are (terms of v + |v/w| terms of w) / w */
         s->terms[k] = (s->terms[k] + fabs(sum->m[k]) * s->terms[n + k]) / counts->m[k];
     if (sum->rows) divide(sum->rows, counts->rows, n * s->rows->count);
     if (sum->cols) divide(sum->cols, counts->cols, n * s->cols->count);

@@ -14,7 +14,7 @@ enum { ROWS = 1 << 16, COLS = 96, LEAST_BLOCKS = 5 };
 
 typedef struct {
     size_t rows, cols;
-    double *x[2]; /* of two trials or one, less the mean of each column */
+    double *x[2]; /* the entries of two trials or one, minus the mean of each column */
 } sample;
 
 static double dot(const sample *s, size_t i, size_t k) {
@@ -49,7 +49,7 @@ static int sample_make(const ks_trials_given *of, sample *s, ks_arena *arena) {
     double most = 0;
     for (int t = 0; t <= two; t++)
         for (size_t k = 0; k < s->rows * s->cols; k++) most = fmax(most, fabs(s->x[t][k]));
-    for (int t = 0; t <= two && most > 0; t++) /* so that squares stay finite */
+    for (int t = 0; t <= two && most > 0; t++) /* keeps squares finite */
         for (size_t k = 0; k < s->rows * s->cols; k++) s->x[t][k] /= most;
     return 1;
 }
@@ -64,10 +64,10 @@ static double lagged(const sample *s, size_t lag) {
 }
 
 /*
- * The sum over lags of the correlation of rows, from lag 1 up to the first lag whose correlation cannot be
- * told from 0. For correlations rho^lag it is about rho/(1-rho). The correlation excludes the noise of single
- * entries: lag 0 is extrapolated from lags 1 and 2. Subtracting the mean of P rows lowers every lag by (1 + 2
- * length)/P; the function adds this back.
+ * Computes the sum over lags of the correlation of rows, from lag 1 up to the first lag whose correlation is
+ * not clearly positive. For correlations rho^lag the sum is about rho/(1-rho). Lag 0 is extrapolated from
+ * lags 1 and 2, which excludes the noise of single entries. Subtracting the mean of P rows lowers every lag
+ * by (1 + 2 length)/P, so the function adds this number.
  */
 static kspec_status correlation_length(const ks_trials_given *of, double *length, kspec_error *err) {
     enum { ROUNDS = 20, LAGS = 64 };
@@ -112,8 +112,8 @@ static kspec_status correlation_length(const ks_trials_given *of, double *length
 /* ---- blocks ---- */
 
 /*
- * A block is LENGTHS correlation lengths long (docs/measurements/dimension.md has the coverage), and never
- * shorter than FEWEST of them.
+ * A block is LENGTHS correlation lengths long, and never shorter than FEWEST correlation lengths.
+ * docs/measurements/dimension.md reports the coverage of such blocks.
  */
 static const double LENGTHS = 2.5, FEWEST = 1.75;
 
@@ -145,7 +145,7 @@ static kspec_status choose(size_t *block, const ks_trials_given *of, const ks_tr
 kspec_status ks_block_labels(size_t *block, const uint64_t **labels, const ks_trials_given *of,
                              const ks_trials_given *other, ks_arena *arena, kspec_error *err) {
     if (!*block || !of->phi || !of->ntrials || !of->phi->data || !of->phi->rows || !of->phi->cols)
-        return KSPEC_OK; /* otherwise a later check rejects it */
+        return KSPEC_OK; /* a later check rejects other shapes */
     if (*labels)
         return ks_refuse(err, KSPEC_E_ARG, "block", NULL, "blocks and groups of rows cannot be combined");
     const size_t P = of->phi->rows;

@@ -11,10 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Most products of a row and two columns, over all splits: they take a few seconds */
+/* The most products of a row and two columns, over all splits, which take a few seconds */
 static const double MOST_WORK = 2e8;
 
-/* Acceptable relative rounding of a value, and of its change when one row or column is left out */
+/*
+ * The acceptable relative rounding of a value, and of the value's change when one row or column is left out
+ */
 static const double ENOUGH = 1e-4;
 
 static double lost_at(const ks_lost *lost, size_t P, size_t k) {
@@ -59,7 +61,7 @@ static void mean_row(const ks_trials *t, const size_t *which, size_t count, size
     }
 }
 
-/* Subtracts the mean of each column, computed from the differences to its first entry. */
+/* Subtracts the mean of each column, computed from differences to the column's first entry. */
 static void centre(ks_twice_matrix *X) {
     for (size_t j = 0; j < X->Q; j++) {
         double *hi = X->hi + j * X->stride, *lo = X->lo + j * X->stride;
@@ -77,7 +79,7 @@ static void centre(ks_twice_matrix *X) {
     }
 }
 
-/* Both halves of split r, the same as from ks_trials_split(); with one trial *B = *A */
+/* Computes both halves of split r, as ks_trials_split() splits the trials; with one trial *B = *A */
 static kspec_status halves(const ks_measured *m, uint64_t seed, size_t r, ks_twice_matrix *A,
                            ks_twice_matrix *B, ks_arena *arena, kspec_error *err) {
     const ks_trials *t = &m->trials;
@@ -138,7 +140,7 @@ kspec_status ks_second_careful(const ks_run *run, const ks_measured *m, int spli
         if (!st) st = ks_twice_make(&part, &two, &out, err);
         ks_arena_free(&arena);
     }
-    /* rows or columns of a complete side are never left out */
+    /* the jackknife leaves out no row or column of a complete side */
     for (size_t k = 1; k < 1 + P + Q && !st; k++)
         if (!(m->population[k > P] > (double)(k > P ? Q : P)))
             s->trace[k] = s->trace[0], s->square[k] = s->square[0], s->moment[k] = s->moment[0];

@@ -1,15 +1,21 @@
 /*
- * Second-order estimates that rounding may have spoiled: tests whether it did, and recomputes them with twice
- * the digits (pairs/twice.h). It also averages and centres the trials with twice the digits.
+ * Tests whether rounding may have spoiled second-order estimates, and recomputes such estimates with twice
+ * the digits (pairs/twice.h), from trials averaged and centred with twice the digits.
  */
 #pragma once
 
 #include "moments/second.h"
 
-/* May rounding have changed the values or their error bars? `lost`: of P rows and the other columns */
+/*
+ * May rounding have changed the values or their error bars? `lost`: the rounding of the values without each
+ * of P rows and without each column
+ */
 int ks_lost_matters(const double *values, size_t P, size_t count, const ks_lost *lost);
 
-/* Recomputes the lists of `s` or of `cross` if that is not too much work; *made says whether it did. */
+/*
+ * Recomputes the lists of `s` or of `cross` unless that is too much work. Sets *made to 1 after recomputing,
+ * else to 0.
+ */
 kspec_status ks_second_careful(const ks_run *run, const ks_measured *m, int splits, uint64_t seed,
                                ks_second *s, int *made, kspec_error *err);
 kspec_status ks_cross_careful(const ks_run *run, const ks_measured *first, const ks_measured *second,

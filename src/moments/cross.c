@@ -19,8 +19,8 @@ static ks_pair split(ks_measured *m, uint64_t seed, size_t r) {
 
 /*
  * With groups of rows, m(2) of the joined matrix [X Y] is a sum over all pairs of columns. Subtracting m(2)
- * of X and m(2) of Y leaves the pairs with one column from each. Each matrix is first divided by its root
- * mean square, so that neither disappears in the rounding error of the other.
+ * of X and m(2) of Y leaves the pairs with one column of X and one column of Y. Dividing each matrix by its
+ * root mean square keeps a small matrix from disappearing in the rounding error of a large one.
  */
 static double root_mean_square(const ks_pair *p) {
     const size_t n = p->P * p->Q;
@@ -28,7 +28,10 @@ static double root_mean_square(const ks_pair *p) {
     return square > 0 ? sqrt(square) : 1;
 }
 
-/* m(2) of these columns, from all data and without each group or column: 1 + groups + columns */
+/*
+ * Computes 1 + groups + columns values of m(2): from all data, without each group of rows, without each
+ * column
+ */
 static kspec_status second_of(const ks_run *run, const double *A, const double *B, const ks_measured *m,
                               size_t Q, double *moment, ks_arena *arena, kspec_error *err) {
     const ks_groups *rows = &m->rows;
@@ -64,7 +67,7 @@ static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *fi
     kspec_status st = arena.failed ? ks_nomem(err, "both matrices", arena.failed) : KSPEC_OK;
     for (int k = 0; k < 2 && !st; k++)
         for (int t = 0; t <= two; t++) {
-            /* neighbours around a cycle come from different trials, within and across the matrices */
+            /* neighbours around a cycle come from different trials, in one matrix or two */
             const double *from = k ? (t ? q->B : q->A) : t ? p->B : p->A;
             const size_t n = columns[1 + k];
             for (size_t i = 0; i < P; i++)
@@ -79,7 +82,7 @@ static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *fi
         st = second_of(run, part[k][0], two ? part[k][1] : part[k][0], first, columns[1 + k], m[1 + k],
                        &arena, err);
     const double scale = weight * unit[0] * unit[0] * unit[1] * unit[1];
-    if (!st) { /* relative to both together: 13 times their first term (moments/second.c) */
+    if (!st) { /* the rounding of the joined matrix, which is 13 times its first term (moments/second.c) */
         double fewest;
         const double pairs = ks_pairs_of_groups(&first->rows, &fewest), entries = (double)(P * all),
                      lost_of_all = ks_sums_epsilon(P) * scale * 13 * entries * entries /

@@ -1,4 +1,4 @@
-/* Finds reasons to doubt estimated moments and the dimension that they give. */
+/* Finds reasons to doubt estimated moments and the dimension computed from these moments. */
 #include "moments/doubts.h"
 
 #include "base/error.h"
@@ -11,7 +11,8 @@
 #include <math.h>
 
 int ks_estimate_doubtful(const kspec_estimate *e) {
-    const double value = fabs(e->value); /* standardized data have m(1) = 1: its error is only rounding */
+    /* standardized data have m(1) = 1, so the error of m(1) is only rounding */
+    const double value = fabs(e->value);
     return e->rounding > 0.1 * (isfinite(e->std_error) ? fmax(e->std_error, 1e-12 * value) : value);
 }
 
@@ -19,9 +20,9 @@ int ks_estimate_doubtful(const kspec_estimate *e) {
 static const double ROUGH = 1.75, UNKNOWN = 10;
 
 void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d) {
-    /* factor of the interval before it is cut off at 1 */
+    /* half the width of the interval as a factor, before the end at 1 */
     const double factor = exp(KS_Z95 * d->std_error / d->value);
-    if (d->value < 1 - 1e-9) /* a dimension of exactly 1 shows only rounding */
+    if (d->value < 1 - 1e-9) /* a dimension of exactly 1 may fall below 1 by rounding */
         ks_doubt(to, KSPEC_DOUBT_DIMENSION_BELOW_ONE, where, NULL, d->value);
     else if (factor > UNKNOWN)
         ks_doubt(to, KSPEC_DOUBT_DIMENSION_UNKNOWN, where, NULL, factor);
@@ -40,10 +41,10 @@ void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d) {
 
 /*
  * With fewer than FEW_DEGREES degrees of freedom, intervals cover the truth less often than their nominal
- * level (docs/calibration.md). A small matrix always has few degrees, and Student's quantile allows for that.
- * A row or column stands out if it contributes TIMES_ITS_SHARE times as much as an average one. From WARNED
- * degrees on, the message is a note instead of a warning: one normal matrix in 25 has as few as 15 by chance,
- * and hardly any has fewer than 8.
+ * level (docs/calibration.md). A small matrix always has few degrees of freedom, and Student's quantile
+ * allows for the small number. A row or column stands out if it contributes TIMES_ITS_SHARE times as much as
+ * an average one. From WARNED degrees on, the message is a note instead of a warning. By chance, one normal
+ * matrix in 25 has only 15 degrees, and hardly any normal matrix has fewer than 8.
  */
 static const double FEW_DEGREES = 15, WARNED = 8, TIMES_ITS_SHARE = 8;
 
@@ -69,7 +70,7 @@ void ks_doubt_orders_left_out(ks_doubts to, int first, int last) {
 
 /* ---- moments ---- */
 
-/* The lowest order whose moment underflows in a double although its root does not; 0: no such order */
+/* The lowest order whose moment underflows although the moment's root does not; 0: no such order */
 static int underflow(const kspec_moments_result *r) {
     int lowest = 0;
     for (size_t k = 0; k < r->count; k++) {
@@ -101,9 +102,10 @@ static double value_of(const kspec_moments_result *r, kspec_estimator e, int n) 
 }
 
 /*
- * A kernel has m(n) > 0 and, by Jensen for the weights lambda/m(1), m(n) >= m(2)^(n-1)/m(1)^(n-2). Flat
- * spectra attain the second bound, so an estimate can fall below it by chance. A deviation of two standard
- * errors is not chance. Without an error bar, an estimate below half of the bound is not chance either.
+ * A kernel has m(n) > 0. Jensen's inequality for the weights lambda/m(1) gives m(n) >= m(2)^(n-1)/m(1)^(n-2).
+ * Flat spectra attain the second bound, so an estimate can fall below it by chance. A deviation of two
+ * standard errors is not chance. Without an error bar, an estimate below half of the bound is not chance
+ * either.
  */
 static void doubt_bounds(ks_doubts to, const kspec_moments_result *r) {
     for (size_t k = 0; k < r->count; k++) {

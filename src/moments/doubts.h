@@ -10,11 +10,14 @@ typedef struct {
     double value, std_error;
     /* the two estimates whose ratio is the dimension */
     double square, moment;
-    /* the reason why it cannot be defined, such as "every entry is 0", or NULL */
+    /* the reason why the dimension is undefined, such as "every entry is 0", or NULL */
     const char *constant;
 } ks_doubted;
 
-/* Adds doubts about the moments of a matrix with `rows` rows, and about the dimension they give. */
+/*
+ * Adds doubts about the moments of a matrix with `rows` rows, and about the dimension computed from these
+ * moments.
+ */
 void ks_doubt_moments(kspec_moments_result *r, size_t rows);
 
 /* Says that orders `first` (0: none) to `last` were omitted to save time. */
@@ -37,6 +40,6 @@ void ks_doubt_dominated(ks_doubts to, const char *what, const ks_error_bar *bar,
 /* Does rounding exceed a tenth of the standard error, or of the value if the error is unknown? */
 int ks_estimate_doubtful(const kspec_estimate *e);
 
-/* Fails if every moment is 0 although the matrix is not: its squares are below the smallest double. */
+/* Fails if every moment is 0 although the matrix is not 0, because the squared entries underflow. */
 kspec_status ks_moments_check(const kspec_moments_result *r, const kspec_matrix *phi, size_t ntrials,
                               kspec_error *err);

@@ -11,30 +11,31 @@
 
 /*
  * Let all entries be independent with mean 0. A cycle x_ia x_ja x_jb x_ib over different rows and columns has
- * mean 0, and two cycles over different sets of entries are uncorrelated. So m(2) has the variance
- *     (4 with one trial, 2 with two) m(2)[x o x] / ((P)_2 (Q)_2),
- * since this many ordered cycles have the same product. Centring leaves P - 1 of the P degrees of freedom of
- * the rows, and P - 2 for the second row of a pair.
+ * mean 0, and two cycles over different sets of entries are uncorrelated. So the variance of m(2) is k m(2)[x
+ * o x] / ((P)_2 (Q)_2), where k ordered cycles have the same product: k = 4 with one trial, 2 with two.
+ * Centring leaves P - 1 of the P degrees of freedom of the rows, and P - 2 for the second row of a pair.
  *
  * A trial may have noise shared along a row, such as a common gain. Let C be the noise's covariance and c the
  * mean of C_ab^2 over different columns. Then m(2) of two trials has a further component with standard
  * deviation sqrt(2) c over sqrt((P)_2). If a single factor is shared, this component is distributed like
- * chi^2 - 1 with one degree of freedom. Its 97.5% point is at 2.8 standard deviations, hence the 2 below. The
- * difference of the trials has no signal, and its m(2) = 4 c.
+ * chi^2 - 1 with one degree of freedom. The 97.5% point of chi^2 - 1 is at 2.8 standard deviations, so the
+ * code multiplies this component by 2. The difference of the trials has no signal, and its m(2) = 4 c.
  *
  * Any scale of the columns is valid. Dividing by the root of the standard deviation, halfway between the data
  * and columns of equal variance, best finds weak signals in columns of unequal size.
  */
 static const double NONE_BELOW = 2, CLEAR_FROM = 4;
 
-/* The standard deviation of m(2) of pure noise in one trial or two, from m(2) of the squared entries */
+/*
+ * Computes the standard deviation of m(2) of pure noise in one trial or two, from m(2) of the squared entries
+ */
 static double error_of(double squares, size_t P, size_t Q, int centered, int one) {
     const double p = (double)P, q = (double)Q, f = centered ? p / (p - 1) : 1,
                  pairs = centered ? (p - 1) * (p - 2) : p * (p - 1);
     return sqrt((one ? 4 : 2) * fmax(squares, 0) / (pairs * q * (q - 1))) * f * f;
 }
 
-/* m(2) of two trials, or of one if X = Z */
+/* Computes m(2) of two trials, or of one trial if X = Z */
 static kspec_status second(const ks_run *run, const double *X, const double *Z, size_t P, size_t Q,
                            int centered, double *out, kspec_error *err) {
     ks_arena arena = {0};
@@ -71,7 +72,7 @@ static kspec_status scale_strip(void *ctx, size_t chunk, const ks_worker *worker
     return KSPEC_OK;
 }
 
-/* scale (Q) = (column mean square)^(-1/4); 0 for a column of zeros */
+/* Sets scale (Q) to (mean square of the column)^(-1/4), or to 0 for a column of zeros */
 static kspec_status set_scale(const ks_run *run, const ks_pair *p, double *scale, kspec_error *err) {
     const ks_run quiet = ks_run_part(run, 0, 0);
     return ks_parallel_for(&quiet, (p->Q + STRIP - 1) / STRIP, scale_strip, &(scale_job){p, scale}, err);
@@ -127,7 +128,7 @@ static kspec_status of_sums(const ks_run *run, const ks_pair *p, const ks_quad *
     return st;
 }
 
-/* Overwrites A and B (P x Q, scaled; the same pointer with one trial). D: scratch of P x Q. */
+/* Overwrites the scaled trials A and B (P x Q, the same pointer with one trial). D: scratch of P x Q. */
 static kspec_status standardize(const ks_run *run, double *A, double *B, double *D, size_t P, size_t Q,
                                 int centered, double *z, kspec_error *err) {
     const size_t n = ks_size(P, Q);
@@ -146,7 +147,7 @@ static kspec_status standardize(const ks_run *run, double *A, double *B, double 
     return st;
 }
 
-/* The z of one trial X that is on the device */
+/* Computes z for one trial X on the device */
 static kspec_status on_device(const ks_run *run, const double *X, double *scale, size_t P, size_t Q,
                               int centered, double *z, kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);
@@ -220,7 +221,7 @@ kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, const ks_second
         return ks_nomem(err, "the scaled columns", wanted);
     }
     p = ks_measured_pair(m, seed, 0);
-    if (in_place) m->pair.A = NULL; /* the copy of the trial is not needed again */
+    if (in_place) m->pair.A = NULL; /* the code below may overwrite the copy of the trial */
     kspec_status st = set_scale(run, &p, scale, err);
     if (!st && !known) multiply(p.A, scale, P, Q, A);
     if (!st && !one) multiply(p.B, scale, P, Q, B);

@@ -10,9 +10,9 @@ double ks_signed_root(double x, int n) { return copysign(n == 1 ? fabs(x) : pow(
 /* ---- the spread of leave-one-out values, and the interval that follows ---- */
 
 /*
- * Fewer values than this hardly show how uneven they are: two deviations always have equal squares. For fewer
- * values, the variance of the variance is therefore at least the value for normal data, for which N values
- * have at most N - 1 degrees of freedom.
+ * Fewer values than FEW_VALUES hardly show how uneven they are. Two deviations, for example, always have
+ * equal squares. For fewer values, the variance of the variance is therefore at least the value for normal
+ * data, which gives at most N - 1 degrees of freedom.
  */
 enum { FEW_VALUES = 10 };
 
@@ -48,11 +48,11 @@ double ks_spread_degrees(const ks_spread *s) {
 
 /*
  * The statistic t = (estimate - truth) / s has two quantiles. Student's, q, allows for a variance that a few
- * values dominate. If these values also lie on one side, the estimate has the skewness g = cube / s^3.
- * Cornish and Fisher's first term then moves t's quantiles by g (2 z^2 + 1) / 6, because an estimate that
- * lacks its large values also has a small s. A single value that makes the whole spread has |g| = 1, but says
- * nothing about values that might have occurred. The denominator allows for that; its exponent was chosen by
- * coverage (docs/calibration.md).
+ * values dominate. If these values also lie on one side, the estimate has the skewness g = cube / s^3. An
+ * estimate that lacks its large values also has a small s. Cornish and Fisher's first term allows for the
+ * skewness, and moves t's quantiles by g (2 z^2 + 1) / 6. A single value that makes the whole spread has |g|
+ * = 1, but says nothing about values that might have occurred. The denominator allows for such values. Its
+ * exponent was chosen by coverage (docs/calibration.md).
  */
 static const double DOMINATED = 1.25;
 
@@ -68,7 +68,7 @@ void ks_spread_ends(const ks_spread *s, double other, double ends[2]) {
 
 /* ---- moments ---- */
 
-/* x: the leave-one-out values of all sides, one side after the other */
+/* Summarises x, the leave-one-out values of all sides, one side after the other */
 static ks_spread spread_of(const double *x, const ks_sides *of, double all) {
     ks_spread s = {0};
     for (size_t k = 0; k < of->count; x += of->size[k++])
@@ -78,9 +78,10 @@ static ks_spread spread_of(const double *x, const ks_sides *of, double all) {
 
 /*
  * The interval is computed for log m, because the estimate is nearly symmetric on the logarithmic scale. If m
- * is not known to differ from zero, its interval on the root's scale reaches zero. That interval is then
- * joined with the plain one, which has the right coverage in this case. It is cut off at ten times the plain
- * one's width, beyond which it carries no information (docs/measurements/moments.md has the coverage).
+ * is not known to differ from zero, its interval on the root's scale reaches zero. The result then combines
+ * this interval with the plain interval, which has the right coverage in this case. The combined interval is
+ * at most ten times wider than the plain interval, because wider intervals carry no information.
+ * docs/measurements/moments.md reports the coverage.
  */
 void ks_jackknife_sides(double m, int n, const ks_sides *of, double *room, ks_error_bar *out) {
     const double cut = 10, root = ks_signed_root(m, n);

@@ -3,14 +3,17 @@
 
 #include <stddef.h>
 
-/* sign(x) |x|^(1/n): the scale on which estimates of m(n) are least skewed. */
+/* Returns sign(x) |x|^(1/n). On this scale, estimates of m(n) are least skewed. */
 double ks_signed_root(double x, int n);
 
 /* Summary of the leave-one-out values of one estimate; all zeros before the first side is added */
 typedef struct {
-    /* by the jackknife: the variance, the variance of the variance, the third cumulant, the bias */
+    /* the jackknife's variance, the variance of the variance, the third cumulant, the bias */
     double variance, noise, cube, bias;
-    /* the largest fraction of the variance due to one value, and its index over all sides */
+    /*
+     * the largest fraction of the variance due to one value, that value's index, and the number of values of
+     * all sides
+     */
     double most;
     size_t which, count;
 } ks_spread;
@@ -21,7 +24,7 @@ typedef struct {
  */
 void ks_spread_add(ks_spread *s, const double *x, size_t N, double share, double all);
 
-/* The same for N values sampled uniformly from `of`; excess: (mean over all values) - `all` */
+/* Adds a side of `of` values from a uniform sample of N. excess: the mean over all `of` values minus `all` */
 void ks_spread_add_sample(ks_spread *s, const double *x, size_t N, double of, double share, double excess);
 
 /* Degrees of freedom by Satterthwaite, from the unevenness of the values: 2 V^2 / Var V; may be infinite */
@@ -29,21 +32,24 @@ double ks_spread_degrees(const ks_spread *s);
 
 /*
  * The ends of a nominal 95% interval, relative to the estimate: ends[0] <= 0 <= ends[1]. Skewness widens one
- * side. other: the fraction of this widening that the opposite side also gets: 0, or more for a ratio. If it
- * is negative, the opposite side narrows instead, by this fraction of Cornish and Fisher's term.
+ * side. `other` is the fraction of this widening that the opposite side also gets: 0, or more for a ratio. A
+ * negative `other` narrows the opposite side, by this fraction of Cornish and Fisher's term.
  */
 void ks_spread_ends(const ks_spread *s, double other, double ends[2]);
 
 typedef struct {
     double std_error, low, high;
-    /* degrees of freedom; the fraction of the variance due to one value, and its index among the P + Q */
+    /*
+     * degrees of freedom; the largest fraction of the variance due to one value, and that value's index among
+     * the P + Q
+     */
     double degrees, part;
     size_t which;
 } ks_error_bar;
 
 /*
- * By side: the leave-one-out values, how many they are, and the share as in ks_spread_add(). other: as in
- * ks_spread_ends()
+ * values, size, share: the leave-one-out values of each of `count` sides, their number, and the share as in
+ * ks_spread_add(). other: as in ks_spread_ends()
  */
 typedef struct {
     const double *const *values;
@@ -54,20 +60,24 @@ typedef struct {
 } ks_sides;
 
 /*
- * The jackknife over all sides of an estimate m of order n: a standard error and a nominal 95% interval. NaN
- * if leaving one out leaves no data. room: one number for each value of all sides.
+ * Computes the jackknife over all sides of an estimate m of order n: a standard error and a nominal 95%
+ * interval. The result is NaN if leaving one unit out leaves no data. room: one number for each value of all
+ * sides.
  */
 void ks_jackknife_sides(double m, int n, const ks_sides *of, double *room, ks_error_bar *out);
 
-/* The same for two sides, the estimates without each of the P rows and without each of the Q columns */
+/*
+ * Computes the jackknife over two sides, the estimates without each of the P rows and without each of the Q
+ * columns
+ */
 void ks_jackknife(double m, int n, const double *rows, size_t P, const double *cols, size_t Q,
                   const double share[2], double *room, ks_error_bar *out);
 
 /*
- * The correlation of the errors of estimates from the same rows and columns: loo[k] points to the P + Q
- * leave-one-out values of estimate k, in any unit. The covariance of k and l is the sum over both sides of
- * share (N-1)/N sum_i d_k d_l, where d is the deviation from the side's mean. The correlation is NaN for an
- * estimate without leave-one-out values, and 0 with an estimate whose error is 0.
+ * Computes the correlation R of the errors of estimates from the same rows and columns. loo[k] points to the
+ * P + Q leave-one-out values of estimate k, in any unit. The covariance of k and l is the sum over both sides
+ * of share (N-1)/N sum_i d_k d_l. d is a value's deviation from the mean of its side. The correlation is NaN
+ * for an estimate without leave-one-out values, and 0 with an estimate whose error is 0.
  */
 void ks_jackknife_correlation(size_t count, const double *const *loo, size_t P, size_t Q,
                               const double share[2], double *R);

@@ -1,5 +1,5 @@
 /*
- * kspec_moments(): checks its arguments, plans the tasks, averages each of them, and computes error bars from
+ * kspec_moments(): checks the arguments, plans the tasks, averages each task, and computes error bars from
  * the leave-one-out estimates.
  */
 #include "base/result.h"
@@ -38,21 +38,24 @@ typedef struct {
     /* groups of dependent rows and columns; without groups, each row or column is one group */
     ks_groups rows, cols;
     size_t missing;
-    /* by side: the fraction of the variance that sampling leaves, 1 - P/N; a complete side adds no error */
+    /*
+     * for rows and for columns, the fraction of the variance that sampling leaves, 1 - P/N; 0 for a complete
+     * side
+     */
     double share[2];
     /*
-     * for the correlation: the leave-one-out estimates behind each estimate, one for each of the P + Q rows
-     * and columns (or groups), in scaled units
+     * for each estimate the P + Q leave-one-out estimates, in scaled units, which give the correlation. P and
+     * Q count rows and columns, or groups.
      */
     double **loo;
     /*
      * m(2) by path or exact: from all data, without each row, without each column; NULL if neither method
-     * gives it. The participation ratio uses it instead of separate sums on a device, and with path on a
-     * large matrix. In all other cases the ratio equals kspec_dimension()'s to the last bit.
+     * computes m(2). The participation ratio uses these values on a device, and with path on a large matrix.
+     * In all other cases the ratio equals kspec_dimension()'s to the last bit.
      */
     double *second;
     kspec_estimator second_by;
-    /* the error bar of each estimate, in scaled units; scratch for computing one */
+    /* bars: the error bar of each estimate, in scaled units. room: scratch for computing one error bar. */
     ks_error_bar *bars;
     double *room;
 } job;
@@ -70,7 +73,7 @@ static kspec_status check_assignment(const job *j, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* Counts missing entries, and rejects options that cannot be combined with them. */
+/* Counts missing entries, and rejects options that cannot be combined with missing entries. */
 static kspec_status check_holes(job *j, kspec_error *err) {
     kspec_moments_opts *o = &j->o;
     if (!o->pairwise) return KSPEC_OK;
@@ -139,10 +142,13 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
  */
 static const double ROUNDING = 16;
 
-/* One order of one task: first in the scaled units of the estimators, then in the units of the data */
+/*
+ * Computes the result of one order of one task: first in the scaled units of the estimators, then in the
+ * units of the data
+ */
 static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_moments_out *sum,
                              const double *square, ks_error_bar *bar) {
-    size_t P = j->rows.count, Q = j->cols.count; /* the units left out one at a time */
+    size_t P = j->rows.count, Q = j->cols.count; /* rows or groups of rows, columns or groups of columns */
     double m = sum->m[n - 1];
     kspec_estimate e = {task->label, n, m,   NAN, NAN, NAN, ks_signed_root(m, n), NAN, NAN, NAN,
                         1,           0, NAN, NAN, NAN, NAN};
@@ -160,7 +166,10 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     }
     if (j->o.scale_free) ks_scale_free(&e, sum, P, Q, j->share, j->room);
     if (square) {
-        /* Var <= (1/P + 1/Q) n^2 V, V = E[value^2] - m^2 being the variance of one cycle; Chebyshev at 95% */
+        /*
+         * V = E[value^2] - m^2 is the variance of one cycle, and Var <= (1/P + 1/Q) n^2 V. Chebyshev's
+         * inequality then gives the interval at 95%
+         */
         double V = square[n - 1] - m * m, factor = (1 / (double)P + 1 / (double)Q) * n * n;
         e.variance_bound = V > 0 ? factor * V : NAN;
         double half = sqrt(e.variance_bound / 0.05);
@@ -169,7 +178,7 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     }
     int e2 = 2 * j->trials.exponent;
     double *scaled[] = {&e.value, &e.std_error, &e.ci_low, &e.ci_high, &e.chebyshev_low, &e.chebyshev_high};
-    int lost = 0; /* an underflowing error bar is unknown, not 0 */
+    int lost = 0; /* 1: an error bar underflows, so it is unknown rather than 0 */
     for (size_t k = 0; k < sizeof scaled / sizeof *scaled; k++) {
         double before = *scaled[k];
         *scaled[k] = ldexp(before, n * e2);
@@ -204,7 +213,10 @@ static kspec_status restandardize(const job *j, const ks_task *task, const ks_mo
                                  : KSPEC_OK;
 }
 
-/* Keeps m(2) for the participation ratio, preferring exact to path because its variance is least. */
+/*
+ * Keeps m(2) for the participation ratio. Exact takes precedence over path, because exact has the smallest
+ * variance.
+ */
 static void keep_second(job *j, kspec_estimator method, const ks_moments_out *sum) {
     size_t P = j->rows.count, Q = j->cols.count;
     if (!j->second || method < KSPEC_ESTIMATOR_PATH || method < j->second_by) return;
@@ -270,7 +282,10 @@ static int first_doubtful(const ks_task *task, const kspec_moments_result *out) 
     return k;
 }
 
-/* Repeats a doubtful exact task with one outlying entry split off, if such an entry may be the cause. */
+/*
+ * Repeats an exact task with doubtful rounding after splitting off one outlying entry, if such an entry may
+ * be the cause.
+ */
 static kspec_status lower_rounding(job *j, const ks_task *task, const ks_run *run, kspec_moments_result *out,
                                    kspec_error *err) {
     int orders = task->last - task->first + 1;
@@ -288,7 +303,7 @@ static kspec_status replace_doubtful(job *j, const ks_task *task, const ks_run *
     int orders = task->last - task->first + 1, k = first_doubtful(task, out);
     size_t at = out->count - (size_t)orders;
     if (k == orders) return KSPEC_OK;
-    if (task->first + k <= 2) j->second_by = 0; /* nor can the participation ratio use m(2) */
+    if (task->first + k <= 2) j->second_by = 0; /* the participation ratio cannot use this m(2) either */
     out->count = at + (size_t)k;
     out->permutations = task->instead_orders ? task->instead_orders : 1;
     if (j->tasks.transposed) out->side = KSPEC_SIDE_TRANSPOSED;
@@ -312,7 +327,10 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
     return ks_nomem(err, "the correlation of the estimates", ks_size(ks_size(count, each), sizeof(double)));
 }
 
-/* The GPU is placed for the estimators; if its memory cannot hold these sums, the CPU computes them. */
+/*
+ * The placement chose the GPU for the estimators. If the GPU's memory is too small for the second-order sums,
+ * the CPU computes these sums.
+ */
 static kspec_status make_second(job *j, const ks_run *run, ks_measured *m, ks_second *s, kspec_error *err) {
     ks_run host = *run;
     host.device = NULL;
@@ -338,9 +356,10 @@ static kspec_status ratio_of_transposes(job *j, const ks_measured *of, const ks_
 }
 
 /*
- * The participation ratio does not depend on the requested estimators. It is omitted if only m(1) is
- * requested, or if the data have too few rows or columns. It is also omitted if m(1)^2 has no unbiased
- * estimate: for kernels centred on both sides, and for ragged trials centred over columns.
+ * The participation ratio does not depend on the requested estimators. The result omits the ratio if the
+ * caller requests only m(1), or if the data have too few rows or columns. The result also omits the ratio if
+ * m(1)^2 has no unbiased estimate: for kernels centred on both sides, and for ragged trials centred over
+ * columns.
  */
 static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_error *err) {
     const int whole[2] = {j->share[0] == 0, j->share[1] == 0}, turned = j->o.center == KSPEC_CENTER_COLS;
@@ -427,14 +446,14 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         st = ks_mean_share(&j->run, &p, &j->source.halves, mean, &out->mean_share, err);
     if (st) return st;
 
-    double total = 0, done = 0; /* progress: each task counts its orders times its repetitions */
+    double total = 0, done = 0; /* for progress, each task counts as its orders times its repetitions */
     size_t count = 0;
     for (int k = 0; k < j->tasks.count; k++) {
         const ks_task *t = &j->tasks.task[k];
         count += (size_t)(t->last - t->first + 1);
         total += t->last * fmax(1, t->permutations);
     }
-    total *= 1.05; /* the remainder belongs to the participation ratio */
+    total *= 1.05; /* the participation ratio counts as 5% more */
     if ((st = alloc_result(j, count, out, err))) return st;
     for (int k = 0; k < j->tasks.count && !st; k++) {
         const ks_task *t = &j->tasks.task[k];
@@ -462,8 +481,8 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
 }
 
 /*
- * One attempt with this placement. on_device: the trials are on its device. Returns KS_RETRY_ON_HOST, having
- * done nothing, if the host needs the trials.
+ * Runs the call with this placement. on_device: the trials are on the placement's device. If the computation
+ * needs the trials on the host, returns KS_RETRY_ON_HOST without computing anything.
  */
 static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
                             ks_placement *placement, int on_device, kspec_moments_result **out,
@@ -477,7 +496,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
     j.source =
         (ks_source){.o = &j.o, .trials = &j.trials, .tasks = &j.tasks, .rows = &j.rows, .cols = &j.cols};
     if (!st) st = ks_where(placement, &j.source, ks_trials_splits(&j.trials, j.o.splits), err);
-    if (!st && on_device && !placement->device) st = KS_RETRY_ON_HOST; /* the CPU runs it after all */
+    if (!st && on_device && !placement->device) st = KS_RETRY_ON_HOST; /* the placement chose the CPU */
     j.run.device = placement->device;
     const int scaled = !st && on_device;
     if (scaled) st = ks_trials_device_scale(&j.run, &j.trials, err);
@@ -522,7 +541,8 @@ static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error 
     kspec_status st = c->o->data_memory == KSPEC_MEMORY_DEVICE
                           ? attempt_borrowed(c->phi, c->ntrials, c->o, placement, &c->result, err)
                           : attempt(c->phi, c->ntrials, c->o, placement, 0, &c->result, err);
-    const int looks = c->o->data_memory != KSPEC_MEMORY_DEVICE; /* not at numbers in GPU memory */
+    /* the check of the data skips numbers in GPU memory */
+    const int looks = c->o->data_memory != KSPEC_MEMORY_DEVICE;
     const ks_checked data = KS_CHECKED(c);
     if (st) return looks ? ks_check_blame(st, &data, err) : st;
     ks_placement_describe(placement, &c->result->device);

@@ -10,12 +10,13 @@
 
 /*
  * Budgets. A core does 1e10 to 4e10 multiply-adds per second, so AUTO spends a few seconds of one core on
- * exact, multiplied by `effort`. If you ask for exact by name it may take longer, and up to order 4 its time
- * is not limited.
+ * exact, multiplied by `effort`. If the caller requests exact by name, exact may take longer. Up to order 4
+ * its time is then unlimited.
  */
 static const double AUTO_WORK = 1e11, EXACT_WORK = 2e13;
 static const size_t AUTO_MEMORY = (size_t)4 << 30;
-enum { AUTO_THREADS = 16 }; /* memory is counted up to here: more take hardly more */
+/* The memory estimate counts at most this many threads, because further threads need hardly more memory. */
+enum { AUTO_THREADS = 16 };
 
 /* Under AUTO, path averages over this many orders (docs/measurements/moments.md), or fewer to save time. */
 enum { AUTO_PERMUTATIONS = 8 };
@@ -84,7 +85,7 @@ static kspec_status check(kspec_moments_opts *o, ks_exact_plan *exact, kspec_err
 
 static size_t memory_of(const kspec_moments_opts *o, const ks_tasks *tasks) {
     const ks_run run = {.team = o->team};
-    /* data too large for the device are streamed through it (device/streamed.h) */
+    /* the device streams data that exceed its memory (device/streamed.h) */
     const size_t host = ks_team_memory(&run), device = tasks->device ? ks_device_available(tasks->device) : 0;
     return host > device ? host : device;
 }
@@ -96,14 +97,14 @@ static double path_work(const kspec_moments_opts *o, const ks_tasks *tasks) {
 }
 
 /*
- * The highest order up to nmax at which exact stays within the budgets; 0: no order does. Under AUTO, exact
- * may also take as long as path, which would otherwise replace it.
+ * Finds the highest order up to nmax at which exact stays within the budgets, or 0. Under AUTO, exact may
+ * also take as long as path, because path would otherwise replace exact.
  */
 static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, double repeats, int by_name,
                                int *order, kspec_error *err) {
     ks_exact_plan *exact = &tasks->exact;
     double auto_work = fmax(AUTO_WORK * o->effort, path_work(o, tasks) * repeats);
-    /* with one side complete, the alternative is Kong-Valiant, which takes more memory, not less */
+    /* with one side complete, the alternative is Kong-Valiant, which needs more memory than exact */
     int all = by_name || o->sampled != KSPEC_SAMPLED_BOTH;
     /* AUTO makes the same choice for any number of ranks and threads */
     ks_exact_share(exact, all && !tasks->device ? o->team : NULL, all ? o->threads : AUTO_THREADS);
@@ -118,13 +119,13 @@ static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, dou
         if (st) return st;
         if (work * repeats <= most_work && bytes <= most_bytes) break;
     }
-    /* memory also depends on a rank's threads */
+    /* the ranks must agree, because memory also depends on each rank's threads */
     return ks_team_decide(o->team, order, sizeof *order, err);
 }
 
 /*
- * naive and Kong-Valiant hold matrices as large as the square of a side: see naive.h and kv.h. On a GPU,
- * ks_where() checks that they fit.
+ * naive and Kong-Valiant store matrices as large as the square of a side (naive.h, kv.h). On a GPU,
+ * ks_where() checks that such matrices fit.
  */
 static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, size_t P, size_t Q,
                                  kspec_error *err) {
@@ -138,7 +139,7 @@ static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, 
     } else {
         return KSPEC_OK;
     }
-    /* the ranks of a team each hold strips of the squares */
+    /* each rank of a team stores strips of the square matrices */
     const ks_run run = {.team = o->team};
     const size_t square = ks_backend_for(&run, P, Q)->room(&run, &(ks_room){.rows = side, .cols = side});
     size_t values = ks_size_add(ks_size(squares, square), ks_size(3, ks_size(P, Q)));
@@ -156,8 +157,8 @@ static void add(ks_tasks *tasks, kspec_estimator label, kspec_estimator method, 
 }
 
 /*
- * If exact is the only estimator requested, it must reach the requested order. Otherwise it goes as far as it
- * can.
+ * If exact is the only estimator requested, it must reach the requested order. Otherwise exact stops at the
+ * highest affordable order.
  */
 static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t repeats, ks_tasks *tasks,
                               kspec_error *err) {
@@ -168,7 +169,7 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
     if (o->nmax > KS_EXACT_NMAX && must)
         return ks_fail(err, KSPEC_E_ARG, "exact: order %d exceeds %d; use path or auto above it", o->nmax,
                        KS_EXACT_NMAX);
-    /* AUTO without a requested order also stays within its budget, except for m(1) and m(2) */
+    /* without a requested order, AUTO also stays within its budget, except for m(1) and m(2) */
     const int by_name = asked || o->estimators & KSPEC_ESTIMATOR_EXACT;
     kspec_status st = affordable(o, tasks, (double)repeats, by_name, &most, err);
     if (!st && !by_name && most < 2 && o->nmax >= 2) {
@@ -194,14 +195,17 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
 }
 
 int ks_auto_orders(const kspec_moments_opts *o, const ks_tasks *tasks, size_t repeats) {
-    /* several pairs are averaged anyway: each gets separate orders, and fewer of them are needed */
+    /* the result averages several pairs anyway, so each pair needs fewer random orders */
     double affordable_orders = AUTO_PATH_WORK * o->effort / path_work(o, tasks);
     double orders = fmin(AUTO_PERMUTATIONS, affordable_orders) / (double)repeats;
-    int several = repeats > 1 || orders >= 2; /* a single order is the given one */
+    int several = repeats > 1 || orders >= 2; /* otherwise a single order suffices, the given one */
     return o->permutations ? random_orders(o) : !several ? 0 : orders < 1 ? 1 : (int)orders;
 }
 
-/* Adds exact up to its limit and path above it, except methods that were requested by name. */
+/*
+ * Adds exact up to the limit of exact, and path above that limit, except methods that the caller requested by
+ * name.
+ */
 static kspec_status add_auto(const kspec_moments_opts *o, size_t repeats, kspec_estimator path,
                              ks_tasks *tasks, kspec_error *err) {
     int most = 0, permutations = 0;

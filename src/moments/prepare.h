@@ -9,9 +9,9 @@
 #include "kspec/moments.h"
 
 /*
- * Replaces *phi by copies of the trials, in the arena. Each column is divided by its standard deviation over
- * the rows, about the mean of each trial and pooled over the trials. Missing entries stay missing. A column
- * that is constant or not finite is not changed. Trials that differ in shape are not copied.
+ * Replaces *phi by copies of the trials, in the arena. Divides each column by its standard deviation over the
+ * rows, about the mean of each trial and pooled over the trials. Missing entries stay missing. A column that
+ * is constant or not finite does not change. If trials differ in shape, *phi does not change.
  */
 kspec_status ks_standardize(const kspec_matrix **phi, size_t ntrials, const size_t *row_trials,
                             ks_arena *arena, kspec_error *err);
@@ -27,19 +27,19 @@ typedef struct {
 } ks_left_out;
 
 /*
- * Also removes each left-out group of rows from the standard deviations, to first order. A cycle takes column
- * a once, so m is linear in 1/s_a^2, and the cycles through a add up to w_a = m - (Q-n)/Q m_{-a}. With
- * d_a = s_a^2 without the rows / s_a^2 - 1, m without them becomes m - sum_a d_a w_a.
+ * Also removes each left-out group of rows from the standard deviations, to first order. A cycle contains
+ * column a at most once, so m is linear in 1/s_a^2. The cycles through a add up to w_a = m - (Q-n)/Q m_{-a}.
+ * Let 1 + d_a be s_a^2 without the rows, divided by s_a^2. Then m without the rows becomes m - sum_a d_a w_a.
  */
 kspec_status ks_standard_left_out(const kspec_matrix *phi, size_t ntrials, const size_t *row_trials,
                                   const ks_groups *rows, const ks_left_out *list, size_t count,
                                   kspec_error *err);
 
 /*
- * Labels consecutive blocks of *block rows, in the arena. *labels stays NULL if *block is 0, or turns out to
- * be 1. KSPEC_BLOCK_AUTO becomes 2.5 times the correlation length of the rows, or the length that gives five
- * blocks. `other` is a second matrix with the same rows, or NULL. A block shorter than 1.75 correlation
- * lengths is rejected.
+ * Labels consecutive blocks of *block rows, in the arena. *labels stays NULL if *block is 0, or becomes 1.
+ * KSPEC_BLOCK_AUTO becomes 2.5 times the correlation length of the rows, or the length that gives five
+ * blocks. `other` is a second matrix with the same rows, or NULL. Rejects a block shorter than 1.75
+ * correlation lengths.
  */
 typedef struct {
     const kspec_matrix *phi;

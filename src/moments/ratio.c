@@ -1,4 +1,4 @@
-/* Computes the participation ratio, its error bar and its rounding from the second-order estimates. */
+/* Computes the participation ratio, with error bar and rounding, from the second-order estimates. */
 #include "base/error.h"
 #include "moments/jackknife.h"
 #include "moments/second.h"
@@ -75,10 +75,10 @@ kspec_status ks_second_check(const ks_second *s, const char *what, kspec_error *
 }
 
 /*
- * The interval is computed for the logarithm, because the ratio is nearly symmetric on that scale. A kernel
- * has no negative eigenvalue, centred or not, for a finite population or an infinite one, so sum of lambda^2
- * <= (sum of lambda)^2. Noise that is independent in every entry adds to the trace alone. So the truth is at
- * least 1, and the interval is cut off there. The estimate itself may be smaller than 1.
+ * The interval is computed for the logarithm, because the ratio is nearly symmetric on that scale. A kernel,
+ * centred or not, has no negative eigenvalue, so sum of lambda^2 <= (sum of lambda)^2. Noise that is
+ * independent in every entry increases only the trace. So the true ratio is at least 1, and the interval ends
+ * at 1. The estimate itself may be smaller than 1.
  */
 kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err) {
     const double skew_of_both = 0.5; /* numerator and denominator */
@@ -97,7 +97,7 @@ kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena 
     ks_spread_add_sample(&spread, logs + 1, s->P, s->rows, s->share[0], ks_second_excess(s, logs));
     const double rows = spread.variance;
     ks_spread_add(&spread, logs + 1 + s->P, s->Q, s->share[1], logs[0]);
-    if (!isfinite(spread.variance)) return KSPEC_OK; /* leaving one out leaves no data */
+    if (!isfinite(spread.variance)) return KSPEC_OK; /* leaving one unit out leaves no data */
     d->side[0] = rows, d->side[1] = spread.variance - rows;
     ks_spread_ends(&spread, skew_of_both, ends);
     const double wider = spread.variance > 0 ? 1 + error / sqrt(spread.variance) : 1;

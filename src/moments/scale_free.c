@@ -1,7 +1,7 @@
 /*
  * Computes m(n)/m(1)^n. The ratio r of unbiased estimates is itself biased, to first order by terms of 1/P
- * and 1/Q. The two-way jackknife removes these: r - sum over both sides of (N-1) (mean of r_{-i} - r).
- * Dividing the matrix by its root mean square first would give r with its bias
+ * and 1/Q. The two-way jackknife r - sum over both sides of (N-1) (mean of r_{-i} - r) removes these terms.
+ * Dividing the matrix by its root mean square first would give the biased ratio r
  * (docs/explanation/error-bars.md).
  */
 #include "moments/scale_free.h"

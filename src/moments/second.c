@@ -137,7 +137,10 @@ enum { BAND = 32 };
 typedef struct {
     const double *X;
     size_t P, Q;
-    /* per worker a band of the Gram matrix; per chunk its contribution to the trace and the sum of squares */
+    /*
+     * band: each worker's band of the Gram matrix. trace, square: each chunk's contribution to the trace and
+     * to the sum of squares.
+     */
     double **band, *trace, *square;
 } own_job;
 
@@ -167,7 +170,7 @@ static void set_ratio(double trace, double square, ks_second *s) {
 static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, size_t Q, ks_second *s,
                                 kspec_error *err) {
     double trace = 0, square = 0;
-    if (run->device) { /* fails if it lacks memory; the CPU then works in bands */
+    if (run->device) { /* the device fails if memory is short; the CPU then works in bands */
         kspec_status on_device = ks_gram_sums_device(run, X, P, Q, &trace, &square, err);
         if (!on_device) set_ratio(trace, square, s);
         if (on_device != KSPEC_E_NOMEM || ks_device_has(run->device, X)) return on_device;
@@ -193,7 +196,7 @@ static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, si
     return st;
 }
 
-/* The same for two trials on the device */
+/* Computes the matrix's own ratio for two trials on the device */
 static kspec_status naive_on_device(const ks_run *run, const ks_measured *m, ks_second *s, kspec_error *err) {
     ks_mat *mean = NULL;
     kspec_status st = ks_trials_device_mean(run, &m->trials, &mean, err);
@@ -320,7 +323,7 @@ static void lose_pairs(const ks_measured *m, const ks_pair *p, double weight, do
     }
 }
 
-/* The same with groups or missing entries */
+/* Adds the estimates of one split of data with groups or missing entries */
 static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_pair *p, double weight,
                               ks_second *s, kspec_error *err) {
     size_t count = 1 + s->P + s->Q;
@@ -339,7 +342,8 @@ static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_
     const ks_pairs_out out = {room, room + count, room + 2 * count, room + 3 * count, NULL};
     kspec_status st = ks_pairs_make(run, &in, &out, err);
     for (size_t k = 0; k < count && !st; k++) {
-        const size_t at = in.complete && k > s->P ? 0 : k; /* no column of a complete side is left out */
+        /* a complete side repeats the estimate from all data */
+        const size_t at = in.complete && k > s->P ? 0 : k;
         s->trace[k] += weight * out.trace[at];
         s->square[k] += weight * out.square[at];
         s->moment[k] += weight * out.moment[at];
@@ -405,7 +409,7 @@ static kspec_status again(const ks_run *run, const ks_measured *m, int splits, u
     if (ks_lost_matters(s->square, s->P, count, &s->lost[1]) ||
         ks_lost_matters(s->moment, s->P, count, &s->lost[2]))
         st = ks_second_careful(&quiet, m, splits, seed, s, &made, err);
-    /* m(2) / m(1)^2 is at most 1, so this m(2) counts as 0 */
+    /* m(2) counts as 0 if m(2) and its rounding are negligible compared with m(1)^2 */
     if (!st && fabs(s->moment[0]) <= s->lost[2].all && s->lost[2].all <= KS_RATIO_NOTHING * s->square[0])
         s->moment[0] = 0;
     return st;
@@ -414,7 +418,8 @@ static kspec_status again(const ks_run *run, const ks_measured *m, int splits, u
 kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint64_t seed, ks_second *s,
                             ks_arena *arena, kspec_error *err) {
     size_t repeats = ks_trials_splits(&m->trials, splits);
-    const double own = dependent(m) || m->trials.count > 1 ? 0.2 : 0; /* otherwise the sums contain it */
+    /* in other cases the sums contain the own ratio */
+    const double own = dependent(m) || m->trials.count > 1 ? 0.2 : 0;
     ks_run first = ks_run_part(run, 0, own);
     kspec_status st = open_lists(m, s, arena, err);
     if (!st && own > 0 && !m->ratio_unused) st = set_naive(&first, m, s, err);
@@ -433,13 +438,13 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
  * The square of the trace, not centred. Let t = a b, entry by entry, with sums u_i over rows, v_k over
  * columns and S over all. Over pairs of different rows and different columns, the square is
  *     S^2 - sum u^2 - sum v^2 + sum t^2.
- * In a population of N the two rows are the same one in N of N^2 cases; likewise the columns.
+ * In a population of N rows, N of the N^2 pairs have equal rows. The same holds for columns.
  */
 typedef struct {
     double S, u2, v2, t2;
 } squares;
 
-/* The weight of each of the n (n-1) pairs of a sample, and the weight of each of its n single rows */
+/* The weights of each of a sample's n (n-1) pairs, and of each of its n single rows */
 typedef struct {
     double different, same;
 } pair_weights;
@@ -454,7 +459,7 @@ static double square_of(const squares *q, pair_weights row, pair_weights col) {
            row.same * col.same * q->t2;
 }
 
-/* out = the sums of t^power over one index, weighted by col or row (NULL: ones) */
+/* Sets out to the sums of t^power over one index, weighted by col or row (NULL: ones) */
 static kspec_status sum_of(const ks_run *run, const ks_pair *p, int power, const double *row,
                            const double *col, ks_tile_result what, double *out, kspec_error *err) {
     ks_mat_expression e = {.m = p->P, .n = p->Q, .alpha = 1, .row = row, .col = col, .count = 1};
@@ -464,8 +469,8 @@ static kspec_status sum_of(const ks_run *run, const ks_pair *p, int power, const
 }
 
 /*
- * Adds the estimates of one split to `out`, and the leave-one-out estimates only where `loo` is set. *sums:
- * the sums of the split; v: room for 3 Q numbers; crossed: room for 3 P.
+ * Adds the estimates of one split to `out`, with leave-one-out estimates if `loo` is set. *sums: the sums of
+ * the split. v: scratch of 3 Q numbers. crossed: scratch of 3 P numbers.
  */
 static kspec_status add_squares(const ks_run *run, const ks_pair *p, const double population[2], int loo,
                                 double *v, double *crossed, double weight, double *out, squares *sums,
@@ -502,10 +507,9 @@ static kspec_status add_squares(const ks_run *run, const ks_pair *p, const doubl
 }
 
 /*
- * The matrix's own ratio from the estimate of m(2), without its Gram matrix G. For one trial, t = x^2, and
- *     P (P-1) Q (Q-1) m(2) = sum over i != j, k != l of x_ik x_jk x_jl x_il
- *                          = |G|^2 - sum u^2 - sum v^2 + sum t^2.
- * None of the other terms exceeds |G|^2.
+ * Computes the matrix's own ratio from the estimate of m(2), without the Gram matrix G. For one trial, t =
+ * x^2, and P (P-1) Q (Q-1) m(2) = sum over i != j, k != l of x_ik x_jk x_jl x_il = |G|^2 - sum u^2 - sum v^2
+ * + sum t^2. No other term exceeds |G|^2.
  */
 static double naive_of_moment(const squares *q, double P, double Q, double moment) {
     double square = P * (P - 1) * Q * (Q - 1) * moment + q->u2 + q->v2 - q->t2;

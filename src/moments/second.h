@@ -1,6 +1,6 @@
 /*
- * Second-order estimates of one matrix or two, averaged over the splits of their trials, also without each
- * row and each column; and the jackknife of results computed from them.
+ * Second-order estimates of one matrix or two, averaged over the splits of the trials, with leave-one-out
+ * values for each row and column. The jackknife turns these values into error bars.
  */
 #pragma once
 
@@ -19,26 +19,29 @@
  */
 typedef struct {
     size_t P, Q;
-    /* the number of rows; the P left-out rows are a uniform sample of them */
+    /* the number of rows; the P left-out rows are a uniform sample of all rows */
     double rows;
-    /* unbiased for m(1), m(1)^2 and m(2), in units of 2^(2 exponent), 2^(4 exponent) and 2^(4 exponent) */
+    /*
+     * unbiased estimates of m(1), m(1)^2 and m(2), in units of 2^(2 exponent), 2^(4 exponent) and 2^(4
+     * exponent)
+     */
     double *trace, *square, *moment;
     int exponent;
     /*
-     * the participation ratio of the matrix's own eigenvalues, and the sum of squares of its Gram matrix. NaN
-     * if entries are missing; the sum is also NaN if ks_second_of_moment() did not need it
+     * the participation ratio of the matrix's own eigenvalues, and the sum of squares of its Gram matrix.
+     * Both are NaN if entries are missing. The sum is also NaN if ks_second_of_moment() did not need the sum
      */
     double naive, own;
     /* the fraction of the cycles of order 2 without missing entries */
     double cycles;
     /*
-     * by side, the fraction of the variance that sampling without replacement leaves: 1 - P/N; 1 if N is
-     * infinite
+     * for rows and for columns, the fraction of the variance that sampling without replacement leaves: 1 -
+     * P/N, or 1 if N is infinite
      */
     double share[2];
     /* possible rounding errors of trace, square and moment */
     ks_lost lost[3];
-    /* of one trial, as in ks_sums */
+    /* the sums of one trial with scaled columns, as in ks_sums */
     ks_quad scaled;
     int has_scaled;
 } ks_second;
@@ -58,11 +61,11 @@ typedef struct {
     ks_groups rows, cols;
     /* 1: groups of rows differ in size, and all tuples of rows have equal weight (ks_pairs) */
     int alike;
-    /* 1: the caller does not need the ratio of the matrix's own eigenvalues, which saves its cost */
+    /* 1: skip the ratio of the matrix's own eigenvalues, which the caller does not need */
     int ratio_unused;
-    /* 1: the caller does not need leave-one-out values, which saves half the products; those lists stay 0 */
+    /* 1: skip the leave-one-out values, whose lists stay 0; this saves half of the products */
     int whole;
-    /* the pair of trials that need no split, once it is made */
+    /* the pair of matrices of trials that need no split, after its first use */
     ks_pair pair;
 } ks_measured;
 
@@ -70,19 +73,22 @@ typedef struct {
 ks_pair ks_measured_pair(ks_measured *m, uint64_t seed, size_t r);
 
 /*
- * How rows and columns were sampled: the populations of both (NULL: infinite); labels of dependent rows and
- * of dependent columns, or NULL; and whether NaN is a missing entry (1)
+ * Describes how rows and columns were sampled: the sizes of both populations (NULL: infinite), and labels of
+ * dependent rows and of dependent columns, or NULL. pairwise: 1 if NaN is a missing entry
  */
 typedef struct {
     const double *population;
     const uint64_t *row_groups, *col_groups;
     int pairwise;
-    /* 1: second order alone; tuples of rows count alike; rows may be in groups if columns are complete */
+    /*
+     * 1: only second order is needed, all tuples of rows have equal weight, and rows may be in groups if
+     * columns are complete
+     */
     int alike;
-    size_t cols; /* of the matrix; with alike */
-    /* the run whose device holds the matrix; or NULL */
+    size_t cols; /* the matrix's columns, needed with `alike` */
+    /* the run whose device stores the matrix, or NULL */
     const ks_run *on_device;
-    int threads; /* that prepare the trials; 0: one */
+    int threads; /* threads that prepare the trials; 0: one */
 } ks_dependence;
 
 /*
@@ -96,14 +102,18 @@ kspec_status ks_populations(kspec_sampled sampled, const uint64_t given[2], size
 kspec_status ks_dependence_check(const ks_dependence *how, const size_t *row_trials, kspec_error *err);
 
 /*
- * Checks shapes and entries, and that rows and columns suffice to leave one of each out: 5 rows (3 if not
- * centred) and 3 columns, or 1 on a complete side. `what` names the matrix in messages.
+ * Checks shapes and entries, and whether enough rows and columns remain after leaving out one of each. The
+ * least is 5 rows (3 if not centred) and 3 columns, or 1 on a complete side. `what` names the matrix in
+ * messages.
  */
 kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
                               const size_t *row_trials, const double population[2], int center,
                               const char *what, ks_arena *arena, kspec_error *err);
 
-/* The same with groups, which must be as many, or with missing entries, which it counts */
+/*
+ * Like ks_measured_open(), with groups or missing entries. The least numbers hold for groups. Counts the
+ * missing entries
+ */
 kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
                                         const size_t *row_trials, const ks_dependence *how, int center,
                                         const char *what, size_t *missing, ks_arena *arena, kspec_error *err);
@@ -111,7 +121,10 @@ kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi,
 /* Are standard deviations, if any, treated as known? Yes if columns are grouped, centred or complete. */
 int ks_standard_known(const ks_measured *m);
 
-/* Unless they are known, ks_standard_left_out() for orders 1 ... `orders`: all[n-1]; rows, cols by order */
+/*
+ * Unless the standard deviations are known, calls ks_standard_left_out() for orders 1 ... `orders`. all[n-1]
+ * belongs to order n. rows and cols contain one list for each order
+ */
 kspec_status ks_standard_orders(const ks_measured *m, int orders, const double *all, double *rows,
                                 const double *cols, kspec_error *err);
 
@@ -119,18 +132,18 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
                             ks_arena *arena, kspec_error *err);
 
 /*
- * The same for data that are not centred and whose m(2) is already known: 1 + P + Q numbers, from all data
- * and, with `loo`, without each row and column. It holds no matrix. It multiplies matrices only for `naive`
- * of several trials or a finite population. It gives no trace.
+ * Like ks_second_make(), for data that are not centred, with a known m(2). moment: 1 + P + Q numbers, from
+ * all data and, with `loo`, without each row and column. The function stores no matrix, and does not compute
+ * the trace. It multiplies matrices only for `naive` of several trials or a finite population.
  */
 kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed, int loo,
                                  const double *moment, ks_second *s, ks_arena *arena, kspec_error *err);
 
 /*
- * tr T_1 T_2 of two matrices with the same rows: 1 + P + Q + R numbers, in units of 2^(2 (e_1 + e_2)). They
- * are computed from all data, without each row, and without each column of the first and of the second
- * matrix. lost: their rounding. own: <K, L> of the Gram matrices themselves if either matrix has one trial,
- * otherwise NaN.
+ * Estimates tr T_1 T_2 of two matrices with the same rows. *cross receives 1 + P + Q + R numbers, in units of
+ * 2^(2 (e_1 + e_2)): from all data, without each row, and without each column of the first and of the second
+ * matrix. lost: the rounding of these numbers. own: <K, L> of the Gram matrices themselves if either matrix
+ * has one trial, otherwise NaN.
  */
 kspec_status ks_cross_make(const ks_run *run, ks_measured *first, ks_measured *second, int splits,
                            uint64_t seed, double **cross, ks_lost *lost, double *own, ks_arena *arena,
@@ -141,45 +154,48 @@ double *ks_measured_mean(ks_measured *m, ks_arena *arena);
 
 /*
  * Adds the estimates of one matrix with n rows, times `weight`, to the lists of s, and bounds their rounding.
- * It uses the matrix's sums over pairs of columns. On a complete side no row or column is left out: its list
- * repeats the estimate from all data.
+ * `sums` are the matrix's sums over pairs of columns. The list of a complete side repeats the estimate from
+ * all data.
  */
 void ks_second_add(const ks_sums *sums, size_t n, int centered, const double population[2], double weight,
                    ks_second *s);
 
 /*
- * Adds, times `weight`, the trace of the product of two matrices' kernel operators, and bounds its rounding.
- * The result has 1 + P + Q + R numbers, where P of the n rows are left out one at a time.
+ * Adds `weight` times the trace of the product of two matrices' kernel operators to cross, and bounds the
+ * rounding. cross contains 1 + P + Q + R numbers. The jackknife leaves out P of the n rows, one at a time.
  */
 void ks_cross_add(const ks_sums *sums, size_t n, int centered, double population, const int whole[2],
                   size_t P, size_t Q, size_t R, double weight, double *cross, ks_lost *lost);
 
 /*
  * The mean over rows of the logarithm of the ratio without a row, minus the logarithm of the ratio from all
- * data. To first order it is exactly zero; a sample of the rows suffices for the rest.
+ * data. To first order this mean is exactly zero. For the higher orders, a sample of the rows suffices.
  */
 double ks_second_excess(const ks_second *s, const double *logs);
 
 /*
- * The participation ratio from all data, followed by the P + Q ratios without each row and column. They are
- * logarithms if every ratio is positive. Otherwise they are the first-order expansion of the logarithm about
- * the ratio from all data, which must be positive.
+ * The participation ratio from all data, followed by the P + Q ratios without each row and column. If every
+ * ratio is positive, `out` contains logarithms. Otherwise it contains the first-order expansion of the
+ * logarithm about the ratio from all data, which must be positive.
  */
 void ks_log_ratios(const ks_second *s, double *out);
 
-/* Ordered pairs from different groups: the total, and the fewest that remain without one group */
+/*
+ * Returns the number of ordered pairs of units from different groups. *fewest receives the smallest number
+ * that remains without one group
+ */
 double ks_pairs_of_groups(const ks_groups *g, double *fewest);
 
-/* m(1)^2 / m(2), or NaN if either is not positive */
+/* Returns m(1)^2 / m(2), or NaN if either is not positive */
 double ks_ratio(double square, double moment);
 
 /*
- * Possible relative rounding error of the ratio from all data. *spread: the rounding of the logarithm's
- * standard error; *bias: the rounding of its jackknife bias.
+ * Returns the possible relative rounding error of the ratio from all data. *spread: the rounding of the
+ * logarithm's standard error. *bias: the rounding of the logarithm's jackknife bias.
  */
 double ks_ratio_lost(const ks_second *s, double *spread, double *bias);
 
-/* A smaller fraction of m(1)^2 cannot be told from 0, since no dimension is as large as its inverse. */
+/* A smaller fraction of m(1)^2 counts as 0, since no dimension is as large as 1e9. */
 #define KS_RATIO_NOTHING 1e-9
 
 /* Fails if rounding may exceed the numerator or denominator of the ratio. `what`: the matrix */

@@ -9,9 +9,9 @@
 
 static int is_seen(const size_t *row_trials, size_t t, size_t i) { return !row_trials || t < row_trials[i]; }
 
-/* The sum of squares of column j about each trial's mean, and its degrees of freedom */
+/* The sum of squares of column j about each trial's mean, and the sum's degrees of freedom */
 typedef struct {
-    double unit; /* multiplies the entries first, so that squares stay finite */
+    double unit; /* a factor of the entries that keeps squares finite */
     double squares, degrees;
 } spread;
 
@@ -45,7 +45,7 @@ static int have_one_shape(const kspec_matrix *phi, size_t ntrials) {
 kspec_status ks_standardize(const kspec_matrix **phi, size_t ntrials, const size_t *row_trials,
                             ks_arena *arena, kspec_error *err) {
     const kspec_matrix *from = *phi;
-    if (!from || !have_one_shape(from, ntrials)) return KSPEC_OK; /* a later check rejects it */
+    if (!from || !have_one_shape(from, ntrials)) return KSPEC_OK; /* a later check rejects other shapes */
     const size_t P = from->rows, Q = from->cols, each = ks_size(P, Q);
     kspec_matrix *to = ks_arena_alloc(arena, ntrials, sizeof *to);
     double *x = ks_arena_alloc(arena, ks_size(ntrials, each), sizeof *x);
@@ -68,7 +68,7 @@ kspec_status ks_standardize(const kspec_matrix **phi, size_t ntrials, const size
 
 /* ---- standard deviations without some rows ---- */
 
-/* For one column: its mean and count by trial; its spread */
+/* For one column: the mean and the number of entries of each trial, and the column's spread */
 static double change_without(const kspec_matrix *phi, size_t ntrials, const size_t *row_trials, size_t j,
                              const ks_groups *rows, size_t g, const double *mean, const double *count,
                              const spread *all) {

@@ -60,7 +60,9 @@ typedef struct {
     const ks_trials *t;
     size_t rows; /* of a chunk */
     double unit;
-    /* by chunk: the largest |entry|, the sum of squares in units of 1/unit, and the number of entries */
+    /*
+     * for each chunk: the largest |entry|, the sum of squares in units of 1/unit, and the number of entries
+     */
     double *max, *square, *entries;
 } scan;
 
@@ -99,8 +101,8 @@ static kspec_status scan_all(const ks_run *run, scan *s, size_t chunks, kspec_er
 }
 
 /*
- * The largest |entry| and the root mean square; fails at the first entry that is not finite. If squares would
- * overflow or underflow, they are summed again in units of a power of two near the largest entry.
+ * Computes the largest |entry| and the root mean square, and fails at the first entry that is not finite. If
+ * squares overflow or underflow, sums them again in units of a power of two near the largest entry.
  */
 static kspec_status measure(const ks_run *run, const ks_trials *t, double *max, double *rms,
                             kspec_error *err) {
@@ -189,14 +191,15 @@ kspec_status ks_trials_scale_by(const ks_run *run, ks_trials *t, int nmax, kspec
     double mantissa = frexp(rms, &e);
     if (t->normalize) {
         t->normal_exponent = e;
-        t->factor = 1 / mantissa; /* the factor that remains after the power of two */
+        t->factor = 1 / mantissa; /* the factor besides the power of two */
     } else if (abs(2 * nmax * e) > 100) {
-        t->exponent = e; /* otherwise m(nmax) is close enough to 1, and the data need no scaled copy */
+        /* with a smaller exponent m(nmax) is close enough to 1, and the data need no scaled copy */
+        t->exponent = e;
     }
     return KSPEC_OK;
 }
 
-/* out += weight * (row i of trial k, scaled) */
+/* Adds weight * (row i of trial k, scaled) to out */
 static void add_row(const ks_trials *t, size_t k, size_t i, double weight, double *out) {
     const kspec_matrix *m = &t->phi[k];
     int e = -(t->normalize ? t->normal_exponent : t->exponent);
@@ -207,7 +210,7 @@ static void add_row(const ks_trials *t, size_t k, size_t i, double weight, doubl
         for (size_t j = 0; j < t->Q; j++) out[j] += f * ldexp(ks_at(m, i, j), e);
 }
 
-/* The same for trials with missing entries; seen[j] counts the entries that are not missing */
+/* Adds row i of trial k, scaled, without its missing entries; seen[j] counts the entries added */
 static void add_seen(const ks_trials *t, size_t k, size_t i, double *out, double *seen) {
     const kspec_matrix *m = &t->phi[k];
     int e = -(t->normalize ? t->normal_exponent : t->exponent);
@@ -237,9 +240,9 @@ static void subtract_seen_means(double *X, const double *seen, double *mean, siz
 }
 
 /*
- * Means are computed from the differences to a line's first entry. A constant line then becomes exactly zero;
- * otherwise the rounding of its mean would count as a dimension. A large mean also costs no digits of a small
- * variation.
+ * Subtracts column means, computed from differences to a column's first entry. A constant column then becomes
+ * exactly zero. Otherwise the rounding of the mean would count as a dimension. The differences also keep all
+ * digits of a small variation about a large mean.
  */
 static void subtract_column_means(double *X, double *mean, size_t P, size_t Q) {
     memset(mean, 0, Q * sizeof *mean);
@@ -311,14 +314,14 @@ static void split_seen(const ks_trials *t, ks_halves *h, ks_pair *p) {
     p->P = t->P, p->Q = Q, p->A = h->a, p->B = h->b ? h->b : h->a;
 }
 
-/* ---- one trial, in pieces of rows ---- */
+/* ---- copy one trial in parallel: each piece is a range of rows ---- */
 
 typedef struct {
     const ks_trials *t;
     double *X;
     const double *mean; /* NULL: not centred */
-    size_t rows, Q;     /* rows of a piece */
-    double *sums;       /* per piece, Q sums of the differences to the first row */
+    size_t rows, Q;     /* the rows of a piece, and the matrix's columns */
+    double *sums;       /* for each piece, Q sums of the differences to the first row */
 } one_trial;
 
 static size_t piece_end(const one_trial *o, size_t from) {
@@ -330,7 +333,7 @@ static kspec_status copy_piece(void *ctx, size_t chunk, const ks_worker *worker)
     const one_trial *o = ctx;
     const size_t from = chunk * o->rows, Q = o->Q;
     double *sums = o->mean ? o->sums + chunk * Q : NULL;
-    for (size_t i = from ? from : 1; i < piece_end(o, from); i++) { /* others read row 0 */
+    for (size_t i = from ? from : 1; i < piece_end(o, from); i++) { /* other pieces read row 0 */
         double *x = o->X + i * Q;
         memset(x, 0, Q * sizeof *x);
         add_row(o->t, 0, i, 1, x);
@@ -358,7 +361,7 @@ static void make_one(const ks_trials *t, ks_halves *h) {
     memset(X, 0, Q * sizeof *X);
     memset(mean, 0, (1 + pieces) * Q * sizeof *mean);
     add_row(t, 0, 0, 1, X);
-    (void)ks_parallel_for(&run, pieces, copy_piece, &o, NULL); /* no piece can fail */
+    (void)ks_parallel_for(&run, pieces, copy_piece, &o, NULL); /* copy_piece() cannot fail */
     if (!centred) return;
     for (size_t c = 0; c < pieces; c++)
         for (size_t j = 0; j < Q; j++) mean[j] += o.sums[c * Q + j] / (double)t->P;
@@ -430,7 +433,7 @@ kspec_status ks_pair_transpose(const ks_pair *p, ks_pair *t, ks_arena *arena, ks
     return KSPEC_OK;
 }
 
-/* The same with missing entries: each mean has a separate count of entries. */
+/* Computes the share of the mean with missing entries: each mean has a separate count of entries. */
 static double seen_mean_share(const ks_pair *p, const ks_halves *h) {
     double total = 0, entries = 0, share = 0, cols = 0;
     for (size_t a = 0; a < p->Q; a++) {

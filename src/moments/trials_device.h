@@ -1,4 +1,4 @@
-/* Trials that the caller holds on a GPU and the estimators use without copying to the host. */
+/* Trials in the caller's GPU memory, which the estimators use without copying to the host. */
 #pragma once
 
 #include "moments/trials.h"
@@ -10,15 +10,15 @@
 int ks_trials_device_suit(size_t ntrials, const kspec_moments_opts *o);
 
 /*
- * Computes the root mean square. Returns KS_RETRY_ON_HOST unless it is between 1e-100 and 1e100; so it also
- * finds entries that are not finite.
+ * Computes the root mean square. Returns KS_RETRY_ON_HOST unless the root mean square is between 1e-100 and
+ * 1e100. This range also excludes entries that are not finite.
  */
 kspec_status ks_trials_device_measure(const ks_run *run, ks_trials *t, double *rms, kspec_error *err);
 
 /* Registers the trials on the device, or copies that are scaled, centred over rows and row-major. */
 kspec_status ks_trials_device_scale(const ks_run *run, ks_trials *t, kspec_error *err);
 
-/* out = the mean of both trials, on the device; the caller drops it */
+/* Sets *out to the mean of both trials, on the device. The caller releases *out */
 kspec_status ks_trials_device_mean(const ks_run *run, const ks_trials *t, ks_mat **out, kspec_error *err);
 
 /* Releases everything held on the device; t may be all zeros. */

@@ -1,4 +1,4 @@
-/* Brings complete sides and finite populations to one form, and checks the options with them. */
+/* Converts complete sides and finite populations to one form, and checks the other options. */
 #include "moments/weighted.h"
 
 #include "base/center.h"

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Multiply-adds of one task on the CPU */
+/* Computes the multiply-adds of one task on the CPU */
 static kspec_status work_of(const ks_source *s, const ks_task *t, double *work, size_t *bytes,
                             kspec_error *err) {
     const size_t P = s->trials->P, Q = s->trials->Q, n = (size_t)t->last;
@@ -43,7 +43,7 @@ static const char *refusal(const ks_source *s, const ks_task *t) {
     return NULL;
 }
 
-/* The same for path, where the plugin limits the orders and the memory */
+/* Returns the part of path that the GPU cannot run, or NULL. The plugin limits the orders and the memory */
 static const char *path_refusal(const ks_placement *placement, const ks_source *s, const ks_task *t,
                                 size_t *bytes) {
     const size_t P = s->trials->P, Q = s->trials->Q;
@@ -65,7 +65,7 @@ static const char *path_refusal(const ks_placement *placement, const ks_source *
 kspec_status ks_where(ks_placement *placement, const ks_source *s, size_t repeats, kspec_error *err) {
     const size_t matrix = ks_size(ks_size(s->trials->P, s->trials->Q), sizeof(double));
     const char *refused = NULL;
-    int moved = 0; /* the device needs the data, or their transposes, whole */
+    int moved = 0; /* 1: the device needs all data, or their transposes, at once */
     double total = 0, work;
     size_t most = 0, whole = 0, bytes;
     if (placement->want == KSPEC_DEVICE_CPU || placement->unusable) return KSPEC_OK;
@@ -102,7 +102,7 @@ void ks_load_sums(ks_load *l, size_t P, size_t Q, size_t R, int two, size_t repe
                  trials = ks_size(two ? 2 : 1, ks_size(P, both)),
                  held = ks_size_add(ks_size(2, columns < rows ? columns : rows), ks_size(P, both));
     const size_t bytes = ks_size(ks_size_add(trials, held), sizeof(double));
-    /* two products, or four in either of two orders */
+    /* one trial needs two products, two trials four in each order */
     l->work += (two ? 8 : 2) * p * fmin(q * r, p * (q + r) / 2) * (double)repeats;
     if (bytes > l->bytes) l->bytes = bytes;
 }

@@ -1,12 +1,12 @@
-/* Decides whether a call runs on the GPU, from the work and the memory that it takes. */
+/* Decides whether a call runs on the GPU, from the call's work and memory. */
 #pragma once
 
 #include "device/device.h"
 #include "moments/average.h"
 
 /*
- * Decides where the tasks of s run (ks_placement_decide()), with `repeats` pairs of matrices each, by the
- * work that they take. Their memory must fit the device.
+ * Decides by the amount of work whether the tasks of s, with `repeats` pairs of matrices each, run on the GPU
+ * (ks_placement_decide()). The tasks' memory must fit the device.
  */
 kspec_status ks_where(ks_placement *placement, const ks_source *s, size_t repeats, kspec_error *err);
 
@@ -16,9 +16,15 @@ typedef struct {
     size_t bytes;
 } ks_load;
 
-/* Adds the cost for a P x Q and a P x R matrix, or one with itself, and so many pairs of `two` trials. */
+/*
+ * Adds the cost for a P x Q and a P x R matrix, or for one matrix with itself, and `repeats` pairs. two:
+ * whether the members of a pair differ.
+ */
 void ks_load_sums(ks_load *l, size_t P, size_t Q, size_t R, int two, size_t repeats);
 
-/* Decides where the sums run; data too large for the device are streamed. refused: as for ks_where() */
+/*
+ * Decides where the sums run. The device streams data that exceed its memory. refused: the part of the call
+ * that a GPU cannot run, or NULL
+ */
 kspec_status ks_where_second(ks_placement *placement, const ks_load *l, const char *refused,
                              kspec_error *err);

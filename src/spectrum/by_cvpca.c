@@ -3,8 +3,9 @@
  * over the two orders of the halves, with intervals by a jackknife over rows.
  *
  * The jackknife leaves out random groups of rows: an eigenproblem for each row would take too long, and
- * neighbouring rows may be alike. With `groups` estimates, each without one group, the variance is
- * (groups-1)/groups times their sum of squares. Student's distribution turns the variance into an interval.
+ * neighbouring rows may be alike. Each of the `groups` estimates leaves out one group. The variance is
+ * (groups-1)/groups times the sum of their squared deviations. Student's distribution turns the variance into
+ * an interval.
  */
 #include "base/center.h"
 #include "base/error.h"
@@ -31,18 +32,23 @@ typedef struct {
     ks_pair pair;
     /* 1: subtract the mean of each column */
     int center;
-    /* min(P,Q); 0: no error bars */
+    /* n: min(P,Q). groups: the groups of the jackknife; 0: no error bars. */
     size_t n, groups;
     /* the group of each row, and the size of the largest group */
     size_t *group, largest;
-    /* per worker: the remaining rows of both halves, means (Q), and room for the eigenproblem */
+    /*
+     * scratch of each worker: the remaining rows of both halves, means (Q), and the eigenproblem's matrices
+     */
     double **left;
     ks_cvpca_room *room;
     /* 2 (1 + groups) x n: estimate c / 2 (0: from all rows) in order c % 2 */
     double *lambda;
 } cvpca;
 
-/* out = the rows of X outside group g, centred again if requested. Returns the number of rows. */
+/*
+ * Copies the rows of X outside group g to `out`, and centres the copy again if requested. Returns the number
+ * of rows.
+ */
 static size_t leave_out(const cvpca *c, const double *X, size_t g, double *mean, double *out) {
     size_t P = c->pair.P, Q = c->pair.Q, kept = 0;
     for (size_t i = 0; i < P; i++)
@@ -56,7 +62,7 @@ static size_t leave_out(const cvpca *c, const double *X, size_t g, double *mean,
     return kept;
 }
 
-/* One estimate of one split, in one order of the halves */
+/* Computes one estimate of one split, in one order of the halves */
 static kspec_status one_estimate(void *ctx, size_t chunk, const ks_worker *worker) {
     const cvpca *c = ctx;
     size_t P = c->pair.P, Q = c->pair.Q, estimate = chunk / 2;
@@ -68,7 +74,7 @@ static kspec_status one_estimate(void *ctx, size_t chunk, const ks_worker *worke
         A = left;
         B = left + c->pair.P * Q;
     }
-    /* fewer rows may have fewer eigenvalues */
+    /* with fewer rows ks_cvpca() may set fewer eigenvalues */
     for (size_t k = 0; k < c->n; k++) lambda[k] = 0;
     return ks_cvpca(A, B, P, Q, &c->room[worker->index], lambda, worker->err);
 }
@@ -131,7 +137,7 @@ static void jackknife(const cvpca *c, const double *sum, kspec_spectrum_result *
         for (size_t g = 1; g <= c->groups; g++) mean += sum[g * c->n + k] / G;
         for (size_t g = 1; g <= c->groups; g++) square += pow(sum[g * c->n + k] - mean, 2);
         r->eigenvalues[k] = sum[k];
-        /* beyond `known`, every leave-one-out estimate is 0 */
+        /* without one group, eigenvalues from `known` on are 0 and give no error bar */
         r->std_error[k] = c->groups && k < known ? sqrt((G - 1) / G * square) : NAN;
         double half = c->groups ? student[c->groups - 2] * r->std_error[k] : NAN;
         r->ci_low[k] = sum[k] - half;

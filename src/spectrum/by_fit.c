@@ -1,6 +1,6 @@
 /*
- * --method fit: finds the families that explain the sample's eigenvalues, derives the results from them, and
- * checks these with the unbiased moments.
+ * --method fit: finds the families of spectra that explain the sample's eigenvalues, and derives the results
+ * from the families. Unbiased moments check the results.
  */
 #include "base/center.h"
 #include "base/error.h"
@@ -23,8 +23,8 @@ typedef struct {
     ks_fitted f;
     size_t trials;
     /*
-     * 1 over the number of trials, averaged over rows: the fraction of one trial's noise variance that
-     * remains
+     * the mean over rows of 1/(number of trials): the fraction of one trial's noise variance that remains in
+     * the mean
      */
     double noise_left;
     /* the number of cross-validated eigenvalues to compute */
@@ -39,7 +39,10 @@ static double scaled(const fit *t, double x, int power) {
 
 static double to_sd(const fit *t, double variance) { return sqrt(scaled(t, variance, 1) / t->noise_left); }
 
-/* The noise's variance in the units of the fit, and its source */
+/*
+ * Returns the noise's variance in the units of the fit (NaN: unknown). *from receives the source of the
+ * variance
+ */
 static double known_noise(fit *t, kspec_noise_from *from) {
     const kspec_spectrum_opts *o = &t->j->o;
     *from = KSPEC_NOISE_FROM_FIT;
@@ -125,14 +128,17 @@ static kspec_status keep_eigenvalues(const fit *t, kspec_error *err) {
     kspec_spectrum_result *r = t->j->r;
     const ks_fitted *f = &t->f;
     const ks_decomposition *d = &t->x.d;
-    /* the sample's own eigenvalues are divided by PQ even after centring */
+    /* share: the result divides the sample's own eigenvalues by PQ, also after centring */
     double share =
         (isinf(d->rows) ? 1 : d->rows / (double)d->P) * (isinf(d->cols) ? 1 : d->cols / (double)d->Q);
     for (size_t i = 0; i < r->rank; i++) {
         r->eigenvalues[i] = scaled(t, exp(f->log_lambda[i]), 1);
         r->ci_low[i] = scaled(t, exp(f->log_low[i]), 1);
         r->ci_high[i] = scaled(t, exp(f->log_high[i]), 1);
-        /* a quarter of the interval: nearly the standard deviation, and finite even if a family has ended */
+        /*
+         * A quarter of the interval is nearly the standard deviation. A quarter is also finite if a family
+         * has ended.
+         */
         r->std_error[i] = (r->ci_high[i] - r->ci_low[i]) / (2 * 1.959964);
     }
     for (size_t k = 0; k < r->sample_count; k++) r->sample_eigenvalues[k] = scaled(t, share * t->x.all[k], 1);
@@ -150,7 +156,7 @@ static void count_resolved(kspec_spectrum_result *r) {
         if (r->ci_low[i] > 0 && r->ci_high[i] <= KS_RESOLVED * r->ci_low[i]) r->fit->resolved = i + 1;
 }
 
-/* Families that differ only in their scales share one name, and become one line. */
+/* Families that differ only in their scales have the same name, so the result lists such families as one. */
 static kspec_status keep_families(const fit *t, kspec_error *err) {
     kspec_spectrum_result *r = t->j->r;
     ks_arena *arena = ks_result_arena(r);
@@ -202,7 +208,10 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
         const double sd = scaled(t, m[n].sd, (int)n + 1);
         r->fitted[n] = scaled(t, m[n].value, (int)n + 1);
         const double fitted = n ? r->fitted[n] : counted_trace(t, noise);
-        /* both traces describe one sample, so they differ far less than traces of different samples */
+        /*
+         * the fitted and the unbiased trace describe one sample, so they differ far less than traces of
+         * different samples
+         */
         r->fit->z[n] = n || ks_trace_is_known(r)
                            ? compare(fitted, sd, r->given[n], r->given_std_error[n], (int)n + 1)
                            : (fitted - r->given[n]) / r->given_std_error[n];
@@ -210,7 +219,7 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
     r->fit->participation_ratio = ratio->value;
     r->fit->participation_ratio_ci_low = ratio->low;
     r->fit->participation_ratio_ci_high = ratio->high;
-    /* with one trial m(1) includes the noise, and so does the unbiased ratio */
+    /* With one trial, the unbiased m(1) and the unbiased ratio include the noise. */
     double trace = r->count ? m[0].value : 1, counted = trace + (t->trials > 1 ? 0 : noise->value);
     double times = counted / trace * (counted / trace);
     r->fit->participation_ratio_z = compare(times * ratio->value, times * ratio->sd, r->participation_ratio,
@@ -218,10 +227,10 @@ static void check_moments(fit *t, const ks_quantity *m, const ks_quantity *ratio
 }
 
 /*
- * Unbiased moments depend on neither the noise nor a family. If one contradicts the fit, as the warning says,
- * all intervals are widened. The intervals of eigenvalues widen by the gap between the n-th roots, or by 2 if
- * the unbiased moment is not positive. The mean of the first eigenvalue cannot exceed the sample's own
- * either, however much noise the latter contains.
+ * Unbiased moments depend on neither the noise nor a family. If a moment contradicts the fit, the result
+ * contains a warning and wider intervals. The gap between the n-th roots widens the intervals of eigenvalues.
+ * If the unbiased moment is not positive, the factor is 2. The first eigenvalue cannot exceed the mean of the
+ * sample's first eigenvalue, with or without noise.
  */
 static double gap(const fit *t, const ks_quantity *noise) {
     const kspec_spectrum_result *r = t->j->r;
@@ -259,17 +268,25 @@ static int is_resolved(const kspec_spectrum_result *r, double t) {
     return n > 0 && (n == r->rank || t >= KS_T_RESOLVED * r->eigenvalues[n - 1]);
 }
 
-/* The effective dimension falls with t, and so do its interval ends: each end bounds all later ones. */
+/*
+ * The effective dimension and the ends of its interval fall with t, so each end bounds the ends at larger t.
+ */
 static void keep_dimensions(const fit *t, const ks_quantity *q) {
     kspec_spectrum_result *r = t->j->r;
     double *low = r->effective_dimension_ci_low, *high = r->effective_dimension_ci_high;
     for (size_t k = 0; k < r->t_count; k++) {
-        /* bounded by the number of eigenvalues and the trace: sum of lambda/(lambda + t) < sum of lambda/t */
+        /*
+         * The number of eigenvalues and the trace bound the dimension: sum of lambda/(lambda + t) < sum of
+         * lambda/t
+         */
         double most = fmin((double)t->f.p.end, 1.5 * t->o.trace / q[k].at);
         r->effective_dimension[k] = q[k].value;
         r->effective_dimension_std_error[k] = q[k].sd;
         low[k] = q[k].low, high[k] = q[k].high;
-        /* multiplying eigenvalues by w divides t by w: the dimension changes by a factor of w at most */
+        /*
+         * multiplying eigenvalues by w is equivalent to dividing t by w, which changes the dimension by at
+         * most w
+         */
         widen(r->fit->widened, &low[k], &high[k]);
         high[k] = fmax(q[k].value, fmin(high[k], most));
     }
@@ -284,12 +301,12 @@ static void keep_dimensions(const fit *t, const ks_quantity *q) {
 }
 
 /*
- * The noise's level and its interval. Trials show the mean noise over the matrix's own entries; other rows
- * and columns would have had a different mean.
+ * The noise's level and its interval. Trials show the mean noise over the matrix's own entries. Other rows
+ * and columns would have a different mean.
  */
 static void keep_noise(const fit *t, const ks_quantity *noise) {
     kspec_spectrum_fit *f = t->j->r->fit;
-    /* at most the total */
+    /* the noise is at most the total variance */
     f->noise = to_sd(t, fmin(noise->value, 1));
     f->noise_ci_low = f->noise_ci_high = f->noise;
     f->noise_of_trials = t->trials > 1 ? to_sd(t, t->x.noise.variance) : NAN;
@@ -307,7 +324,7 @@ static void keep_noise(const fit *t, const ks_quantity *noise) {
     f->noise_ci_high = to_sd(t, fmin(high, 1));
 }
 
-/* Describes the moments first, because their check of the fit decides how much to widen the rest. */
+/* Describes the moments first, because the moments decide how much to widen all other intervals. */
 static kspec_status describe_moments(fit *t, const ks_run *run, kspec_error *err) {
     kspec_spectrum_result *r = t->j->r;
     size_t K = r->count, count = K + 2;
@@ -324,7 +341,7 @@ static kspec_status describe_moments(fit *t, const ks_run *run, kspec_error *err
     widen(r->fit->widened * r->fit->widened, &r->fit->participation_ratio_ci_low,
           &r->fit->participation_ratio_ci_high);
     r->fit->participation_ratio_ci_low =
-        fmax(1, r->fit->participation_ratio_ci_low); /* the smallest for any eigenvalues */
+        fmax(1, r->fit->participation_ratio_ci_low); /* no ratio is below 1 */
     keep_noise(t, noise);
     return KSPEC_OK;
 }
@@ -344,7 +361,7 @@ static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
         q[k] =
             (ks_quantity){.kind = KS_EFFECTIVE_DIMENSION, .at = ldexp(r->t[k], -t->x.exponent) / t->x.unit};
     *beyond = (ks_quantity){.kind = KS_SHARE_BEYOND, .from = r->fit->resolved};
-    for (size_t k = 0; k < 2; k++) /* with weights 1/i, and with equal weights */
+    for (size_t k = 0; k < 2; k++) /* first with weights 1/i, then with equal weights */
         slope[k] = (ks_quantity){
             .kind = KS_EXPONENT, .at = k ? 0 : 1, .from = r->fit->exponent_from, .to = r->fit->exponent_to};
     if ((st = ks_describe(&rest, &t->f, T + 3, q, err))) return st;
@@ -353,7 +370,10 @@ static kspec_status describe(fit *t, const ks_run *run, kspec_error *err) {
     r->fit->beyond_ci_high = beyond->high;
     widen(r->fit->widened, &r->fit->beyond_ci_low, &r->fit->beyond_ci_high);
     r->fit->beyond_ci_high = fmax(r->fit->beyond, fmin(r->fit->beyond_ci_high, 1));
-    /* if both ends of the range are wrong by that factor, the line tilts */
+    /*
+     * tilt: the change of slope if both ends of the range are wrong by the factor `widened`, in opposite
+     * directions
+     */
     double tilt = 2 * log(r->fit->widened) /
                   fmax(log((double)r->fit->exponent_to / (double)r->fit->exponent_from), 0.1);
     r->fit->exponent = slope[0].value, r->fit->exponent_unweighted = slope[1].value;

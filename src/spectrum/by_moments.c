@@ -1,7 +1,8 @@
 /*
- * --method moments: turns moments into eigenvalues by a linear program (measure.c), and draws moments from
- * their errors to find the eigenvalues' errors. With a rank d, the measure is the distribution of d
- * eigenvalues. Otherwise its mass is free, and equals the number of eigenvalues.
+ * --method moments: turns moments into eigenvalues by a linear program (measure.c). Random moments, drawn
+ * with the errors of the given moments, show the eigenvalues' errors. With a rank d, the measure is the
+ * distribution of d eigenvalues. Without a rank, the mass of the measure is free and equals the number of
+ * eigenvalues.
  */
 #include "base/error.h"
 #include "base/sort.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 
 enum { GRID = 1001, DRAWS = 200 };
-/* the smallest positive point of the geometric grid, in units of b */
+/* the smallest positive point of the geometric grid, in units of the upper end b */
 static const double smallest = 1e-6;
 
 typedef ks_spectrum_job job;
@@ -68,11 +69,11 @@ static kspec_status choose_upper(const job *j, kspec_spectrum_result *r, kspec_e
         return KSPEC_OK;
     }
     if (isfinite(j->sample_top)) {
-        r->lp->upper = j->sample_top > 0 ? j->sample_top : 1; /* a matrix of zeros: any value will do */
+        r->lp->upper = j->sample_top > 0 ? j->sample_top : 1; /* 1 serves for a matrix of zeros */
         r->lp->upper_from = KSPEC_UPPER_SAMPLE;
         return KSPEC_OK;
     }
-    /* lambda_1^n <= m(n): every root is a bound, apart from its error */
+    /* lambda_1^n <= m(n), so every n-th root of m(n) bounds lambda_1, apart from the error of m(n) */
     r->lp->upper = INFINITY;
     r->lp->upper_from = KSPEC_UPPER_MOMENTS;
     int zero = 1;
@@ -146,7 +147,7 @@ static double quantile_of(size_t n, const double *x, double q) {
     return k + 1 < n ? x[k] + (at - (double)k) * (x[k + 1] - x[k]) : x[n - 1];
 }
 
-/* The length of two lists without the zeros at their ends, but at least one */
+/* The length of the longer of two lists, without zeros at the end, but at least one */
 static size_t length(size_t rank, const double *plain, const double *listed) {
     while (rank > 1 && plain[rank - 1] == 0 && listed[rank - 1] == 0) rank--;
     return rank;
@@ -238,8 +239,8 @@ static size_t draws_wanted(const job *j) {
 }
 
 /*
- * Memory for the eigenvalues and the measure of every draw, and for two linear programs per thread: the one
- * given to Clp, and Clp's own copy.
+ * Checks the memory for the eigenvalues and the measure of every draw, and for two linear programs per
+ * thread. The second program is Clp's own copy.
  */
 static kspec_status check_memory(const job *j, size_t rank, kspec_error *err) {
     size_t K = j->count, draws = j->std_error ? draws_wanted(j) : 0;

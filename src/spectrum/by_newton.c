@@ -1,11 +1,11 @@
 /*
  * --method newton: computes eigenvalues of an operator of rank d from m(1) ... m(d) alone (paper 000,
- * Appendix A). Newton's identities give the elementary symmetric polynomials of the eigenvalues,
+ * Appendix A). Newton's identities give the elementary symmetric polynomials e_k of the eigenvalues:
  *
  *     k e_k = sum_{n=1..k} (-1)^(n-1) e_{k-n} m(n),
  *
- * and the eigenvalues are the roots of f(x) = sum_k (-1)^k e_k x^(d-k). The moments determine f exactly, so
- * an error of the moments reaches the roots in full, multiplied by
+ * The eigenvalues are the roots of f(x) = sum_k (-1)^k e_k x^(d-k). The moments determine f exactly. So an
+ * error of a moment reaches the roots in full, multiplied by
  *
  *     d lambda_j / d m(n) = [x^(n-1)] L_j(x) / n,
  *     L_j(x) = prod_{k != j} (x - lambda_k)/(lambda_j - lambda_k).
@@ -39,7 +39,7 @@ static void find_roots(size_t d, const long double *c, root *z) {
     }
 }
 
-/* max_j sum_n |d lambda_j / d m(n)| |m(n)|, divided by the largest root */
+/* Returns max_j sum_n |d lambda_j / d m(n)| |m(n)|, divided by the largest root */
 static double condition(size_t d, const root *z, const double *m) {
     long double worst = 0, largest = 0;
     for (size_t j = 0; j < d; j++) {

@@ -14,8 +14,8 @@ void ks_cvpca_alloc(ks_cvpca_room *room, size_t P, size_t Q, ks_arena *arena) {
 }
 
 /*
- * With A = U S V^T: (A v_k).(B v_k) = v_k^T A^T B v_k = u_k^T B A^T u_k. So the eigenproblem of the shorter
- * side suffices, and nothing is divided by a singular value that may be zero.
+ * Let A = U S V^T. Then (A v_k).(B v_k) = v_k^T A^T B v_k = u_k^T B A^T u_k. So the eigenproblem of the
+ * shorter side suffices, without dividing by a singular value that may be zero.
  */
 kspec_status ks_cvpca(const double *A, const double *B, size_t P, size_t Q, ks_cvpca_room *room,
                       double *lambda, kspec_error *err) {

@@ -1,6 +1,6 @@
 /*
- * Cross-validated eigenvalues (Stringer et al. 2019): one half A of the trials gives the directions, and
- * variation along them counts only where the other half B repeats it. Noise that is new in each trial adds
+ * Cross-validated eigenvalues (Stringer et al. 2019). One half A of the trials gives the directions. Only
+ * variation that the other half B repeats in these directions counts. Noise that is new in each trial adds
  * nothing on average.
  */
 #pragma once
@@ -15,8 +15,8 @@ typedef struct {
 void ks_cvpca_alloc(ks_cvpca_room *room, size_t P, size_t Q, ks_arena *arena);
 
 /*
- * lambda[k] = (A v_k).(B v_k)/(PQ) for k < min(P,Q), where v_k is the k-th right singular vector of A (P x Q,
- * row-major), the largest singular value first. Neither sorted nor positive.
+ * Sets lambda[k] = (A v_k).(B v_k)/(PQ) for k < min(P,Q). v_k is the k-th right singular vector of A (P x Q,
+ * row-major), the largest singular value first. The values may be negative, and are not sorted.
  */
 kspec_status ks_cvpca(const double *A, const double *B, size_t P, size_t Q, ks_cvpca_room *room,
                       double *lambda, kspec_error *err);

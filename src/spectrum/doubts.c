@@ -81,7 +81,7 @@ static void doubt_list(ks_doubts to, const kspec_spectrum_result *r) {
         ks_doubt(to, KSPEC_DOUBT_LIST_CUT, NULL, NULL, (double)r->rank, m->listed[0] / r->fitted[0],
                  r->fitted[0]);
     for (size_t n = 0; n < r->count; n++) {
-        /* each eigenvalue beyond the end is at most as large as the last one */
+        /* each eigenvalue beyond the listed ones is at most `last` */
         const double beyond = cut ? (r->fitted[0] - m->listed[0]) * pow(last, (double)n) : 0,
                      off = m->listed[n] - r->fitted[n],
                      allowed = (1 + 1e-9) * 0.5 * pow(largest, (double)(n + 1)) +
@@ -139,7 +139,7 @@ kspec_status ks_spectrum_doubts(ks_spectrum_job *j, kspec_error *err) {
     if (r->newton && (r->newton->complex_count || !(r->newton->condition < ILL_CONDITIONED)))
         ks_doubt(to, KSPEC_DOUBT_ILL_CONDITIONED, NULL, NULL, (double)r->newton->complex_count,
                  (double)r->rank, r->newton->condition);
-    if (r->cvpca && r->ci_low[0] <= 0) /* always with an interval */
+    if (r->cvpca && r->ci_low[0] <= 0) /* true only if the eigenvalue has an interval */
         ks_doubt(to, KSPEC_DOUBT_NOTHING_SHARED, NULL, NULL, r->eigenvalues[0]);
     if (r->cvpca && !r->cvpca->groups && j->bars) ks_doubt(to, KSPEC_DOUBT_NO_INTERVALS, NULL, NULL, 0);
     return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;

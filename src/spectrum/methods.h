@@ -8,10 +8,10 @@
 typedef struct {
     kspec_spectrum_opts o;
     ks_run run;
-    /* count moments; their errors or NULL; count x count or NULL */
+    /* the moments, the moments' errors or NULL, and the errors' correlation (count x count) or NULL */
     const double *m, *std_error, *correlation;
     size_t count;
-    /* the largest eigenvalue of the sample matrix; NaN without one */
+    /* the largest eigenvalue of the sample matrix; NaN if unknown */
     double sample_top;
     /* the caller wants error bars, and the moments are estimates */
     int bars;
@@ -38,7 +38,7 @@ kspec_status ks_check_cvpca(const kspec_matrix *phi, size_t ntrials, const kspec
 kspec_status ks_spectrum_by_cvpca(ks_spectrum_job *j, const kspec_matrix *phi, size_t ntrials,
                                   const kspec_moments_opts *how, kspec_error *err);
 
-/* min(P,Q) eigenvalues of one split, in the order of a half's singular values, without intervals */
+/* Computes min(P,Q) eigenvalues of one split, in the order of a half's singular values, without intervals */
 kspec_status ks_spectrum_crossed(ks_spectrum_job *j, const kspec_matrix *phi, size_t ntrials,
                                  const kspec_moments_opts *how, double *lambda, kspec_error *err);
 
@@ -48,10 +48,10 @@ double ks_above_sample(const kspec_spectrum_result *r);
 /* Is m(1) fixed by construction, as for standardized columns? Then its standard error is zero to rounding. */
 int ks_trace_is_known(const kspec_spectrum_result *r);
 
-/* The distance of the fitted m(n+1) from the unbiased one, over the distance that raises a doubt */
+/* The distance between the fitted and the unbiased m(n+1), divided by the distance that causes a warning */
 double ks_disagreement(const kspec_spectrum_result *r, size_t n);
 
-/* Uses the first `rank` of j's moments; checks them and the rank. */
+/* Checks the rank and the first `rank` moments of j, and uses only these moments. */
 kspec_status ks_spectrum_by_newton(ks_spectrum_job *j, kspec_error *err);
 /* The largest rank */
 enum { KS_NEWTON_RANK = 10 };
@@ -62,5 +62,5 @@ kspec_status ks_spectrum_check_moments(const ks_spectrum_job *j, kspec_error *er
 /* Copies j's moments, their errors and their participation ratio to the result. */
 kspec_status ks_spectrum_given(ks_spectrum_job *j, kspec_error *err);
 
-/* Adds the doubts about j's result, after the doubts about its moments. */
+/* Adds the doubts about j's result, after the doubts about j's moments. */
 kspec_status ks_spectrum_doubts(ks_spectrum_job *j, kspec_error *err);

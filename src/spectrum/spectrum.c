@@ -1,4 +1,7 @@
-/* kspec_spectrum(): checks its options, takes or estimates the moments, and runs the chosen method. */
+/*
+ * kspec_spectrum(): checks the options, estimates the moments unless the caller gave them, and runs the
+ * chosen method.
+ */
 #include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -83,8 +86,8 @@ static kspec_status check_opts(const kspec_spectrum_opts *o, kspec_error *err) {
 static void release(void *result) { kspec_free(((kspec_spectrum_result *)result)->moments); }
 
 /*
- * For a matrix, the ratio that comes with its moments; for given moments, m(1)^2/m(2) with their relative
- * errors.
+ * Sets the participation ratio. For a matrix, the estimated moments contain the ratio. For given moments, the
+ * ratio is m(1)^2/m(2), and its error follows from the moments' errors.
  */
 static void participation_ratio(const job *j) {
     kspec_spectrum_result *r = j->r;
@@ -120,7 +123,7 @@ kspec_status ks_spectrum_given(ks_spectrum_job *j, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* Allocates the result, with the fields of its method. */
+/* Allocates the result, with the fields of the chosen method. */
 static kspec_status new_result(job *j, kspec_error *err) {
     if (!(j->r = ks_result_new(sizeof *j->r))) return ks_nomem(err, "the result", sizeof *j->r);
     ks_result_owns(j->r, release);
@@ -261,7 +264,7 @@ static int checked_orders(const kspec_matrix *phi, kspec_center center) {
     return (int)n;
 }
 
-/* Copies the options of the moments; options that the spectrum also has must not be set in them. */
+/* Copies the options of the moments. Fails if these set an option that the spectrum's options also have. */
 static kspec_status take_moments(const kspec_spectrum_opts *o, kspec_moments_opts *used, kspec_error *err) {
     kspec_status st = ks_take_opts(used, sizeof *used, o->moments, err);
     if (st) return st;
@@ -292,7 +295,7 @@ static kspec_status take_moments(const kspec_spectrum_opts *o, kspec_moments_opt
     return KSPEC_OK;
 }
 
-/* As many orders as the rank, if the matrix allows them */
+/* Returns as many orders as the rank, if the matrix allows that many */
 static int newton_orders(const job *j, const kspec_matrix *phi) {
     const size_t rank = j->o.rank < KS_NEWTON_RANK ? j->o.rank : KS_NEWTON_RANK;
     const size_t n = !phi ? 0 : phi[0].rows < phi[0].cols ? phi[0].rows : phi[0].cols;
@@ -313,8 +316,8 @@ static kspec_status estimate(job *j, const kspec_matrix *phi, size_t ntrials, ks
         return st;
     used->threads = j->run.threads;
     if (j->o.method == KSPEC_SPECTRUM_METHOD_NEWTON && !used->nmax) used->nmax = newton_orders(j, phi);
-    if (fit && !used->nmax && !ks_centred(used->center)) /* otherwise AUTO's own orders, within its budget */
-        used->nmax = checked_orders(&phi[0], used->center);
+    /* centred data use AUTO's own orders, within AUTO's budget */
+    if (fit && !used->nmax && !ks_centred(used->center)) used->nmax = checked_orders(&phi[0], used->center);
     if (crossed && !used->nmax && phi) {
         int most = checked_orders(&phi[0], used->center);
         used->nmax = most > 1 && phi[0].rows > 1 && phi[0].cols > 1 ? 2 : 1;
@@ -349,7 +352,10 @@ typedef struct {
     kspec_moments_opts how;
 } call;
 
-/* The products of the sample's Gram matrix, and for a fit the products of its singular vectors */
+/*
+ * Chooses the GPU or the CPU by the products of the sample's Gram matrix, and for a fit also by the products
+ * of the singular vectors
+ */
 static kspec_status decide(const call *c, ks_placement *placement, kspec_error *err) {
     const double P = (double)c->phi->rows, Q = (double)c->phi->cols, n = fmin(P, Q);
     const int fit = c->j->o.method == KSPEC_SPECTRUM_METHOD_FIT;
