@@ -30,7 +30,8 @@ typedef struct {
 
 static void fill(const ks_wls_grid *g, double zeta, double prior, norms size, const ks_wls_place *at,
                  kspec_wls_bound_result *r) {
-    double below = 0, above = 0; /* of the error: noise in the inverted modes; the other modes */
+    /* the two parts of the error: noise in the inverted modes, and the other modes */
+    double below = 0, above = 0;
     for (size_t k = 0, i = 0; i < r->count; k++) {
         for (; i < r->count && at[i].p == k; i++) {
             double q = (double)k;

@@ -48,7 +48,7 @@ static void apply(const kspec_wls_decay_opts *o, size_t n, double *G, double *no
 
 static kspec_status check_finite(const double *G, size_t n, kspec_error *err) {
     for (size_t i = 0; i < n * n; i++)
-        if (!(fabs(G[i]) <= 1e307)) /* apply() adds four of them */
+        if (!(fabs(G[i]) <= 1e307)) /* four entries are added later, without overflow */
             return ks_fail(err, KSPEC_E_NUMERIC, "the kernel exceeds the largest double; scale the data");
     return KSPEC_OK;
 }

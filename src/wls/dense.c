@@ -1,6 +1,6 @@
 /*
- * p < N if the weights span too much for normal equations: QR of W^(1/2) A with the heaviest rows first, so
- * that small rows do not disturb large ones.
+ * For p < N, if the weights span too many decades for normal equations: QR of W^(1/2) A. The rows with the
+ * largest weights come first, so that small rows do not disturb large ones.
  */
 #include "base/error.h"
 #include "wls/grid.h"

@@ -19,7 +19,7 @@ typedef struct {
     const double *root_prior;
     ks_wls_fitter *fitters;
     size_t count, draws;
-    /* draws x count x 3: |theta^-theta|^2 without noise and with noise, |n|^2 */
+    /* draws x count x 3: |theta^-theta|^2 without noise, the same with noise, and |n|^2 */
     double *each;
     /* per worker */
     ks_cplx *scratch;
@@ -28,7 +28,7 @@ typedef struct {
 
 static const double half_root = 0.70710678118654752;
 
-/* n complex numbers with E|z|^2 = 2, each part standard normal */
+/* Draws n complex numbers whose two parts are standard normal, so E|z|^2 = 2 */
 static void normals(uint64_t seed, uint64_t stream, size_t n, ks_cplx *z) {
     kspec_random_normal(seed, stream, 0, 2 * n, (double *)z);
 }
@@ -93,7 +93,10 @@ static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* Mean, standard error, variance and its standard error (from the fourth moment) of every stride-th value */
+/*
+ * Computes the mean of every stride-th value with its standard error, and the variance with its standard
+ * error (from the fourth moment)
+ */
 static void statistics(const double *x, size_t stride, size_t n, double *mean, double *se, double *variance,
                        double *variance_se) {
     double m = 0, m2 = 0, m4 = 0, count = (double)n;
@@ -135,8 +138,8 @@ static kspec_status failures_to_qr(empirical_job *j, int *some, ks_arena *arena,
 }
 
 /*
- * The fitters of all p. If the iteration fails on a first draw, as it will on others, the dense map replaces
- * it.
+ * Makes the fitters of all p. If the iteration fails on the first draw, it would also fail on others, and the
+ * dense map replaces it.
  */
 static kspec_status make_fitters(empirical_job *j, const size_t *p, const ks_fft *fft, const double *w,
                                  ks_arena *arena, kspec_error *err) {

@@ -88,7 +88,7 @@ static int all_finite(const double *x, size_t n) {
     return 1;
 }
 
-/* out (m x n) = w X, where w has order m and X is m x n */
+/* Computes out = w X, where w has order m, and X and out are m x n */
 static kspec_status from_left(job *j, const square *w, const double *X, size_t m, size_t n, double *out,
                               kspec_error *err) {
     if (w->matrix) return ks_gemm_tiled(&j->run, 0, 0, m, n, m, 1, w->matrix, m, X, n, 0, out, n, err);
@@ -97,7 +97,7 @@ static kspec_status from_left(job *j, const square *w, const double *X, size_t m
     return KSPEC_OK;
 }
 
-/* out (m x n) = X w, where w has order n */
+/* Computes out = X w, where w has order n, and X and out are m x n */
 static kspec_status from_right(job *j, const square *w, const double *X, size_t m, size_t n, double *out,
                                kspec_error *err) {
     if (w->matrix) return ks_gemm_tiled(&j->run, 0, 0, m, n, n, 1, X, n, w->matrix, n, 0, out, n, err);
@@ -137,7 +137,7 @@ static kspec_status make_map(job *j, double rank_tol, double ridge, double *M, d
     return st;
 }
 
-/* E_0 = tr(E K E^T), E = M Psi - I in the rows of learned features, -I in the other rows */
+/* Computes E_0 = tr(E K E^T). E is M Psi - I in the rows of learned features, and -I in the other rows */
 static kspec_status prior_error(job *j, const double *M, double *error, kspec_error *err) {
     size_t P = j->P, p = j->p;
     double *E = ks_arena_alloc(&j->arena, ks_size(p, P), sizeof *E),
@@ -152,7 +152,7 @@ static kspec_status prior_error(job *j, const double *M, double *error, kspec_er
     return KSPEC_OK;
 }
 
-/* E_noise = tr(M C M^T); its variance 2 |M C M^T|^2 */
+/* Computes E_noise = tr(M C M^T), and its variance 2 |M C M^T|^2 */
 static kspec_status noise_error(job *j, const double *M, double *MC, double *error, double *variance,
                                 kspec_error *err) {
     size_t N = j->N, p = j->p;

@@ -9,7 +9,7 @@
 
 struct ks_fft {
     size_t n;
-    /* of the stages, ending with 0 */
+    /* the radix of each stage; 0 ends the list */
     int radix[64];
     /* e^(-2 pi i k/n), k < n */
     ks_cplx *root;
@@ -18,15 +18,15 @@ struct ks_fft {
      * transform of length m = 2^l >= 2n-1. NULL if n has no prime factor above 5
      */
     ks_fft *longer;
-    /* e^(-pi i j^2/n), j < n; the transform of its conjugate, m */
+    /* chirp: e^(-pi i j^2/n), j < n. filter: the transform of its conjugate, m numbers */
     ks_cplx *chirp, *filter;
 };
 
-/* e^(-2 pi i k/n), after reducing the angle below pi/4 in whole numbers */
+/* Returns e^(-2 pi i k/n). The angle is first reduced below pi/4, in exact arithmetic */
 static ks_cplx root_of_unity(size_t k, size_t n) {
     size_t r = 8 * (k % n), octant = r / n; /* angle = 2 pi k/n = (pi/4) r/n */
     size_t rest = r - octant * n;
-    if (octant % 2) rest = n - rest; /* backwards from the next multiple of pi/2 */
+    if (octant % 2) rest = n - rest; /* counts backwards from the next multiple of pi/2 */
     double t = 0.78539816339744831 * (double)rest / (double)n, c = cos(t), s = sin(t);
     const ks_cplx turn[8] = {{c, s}, {s, c}, {-s, c}, {-c, s}, {-c, -s}, {-s, -c}, {s, -c}, {c, -s}};
     return ks_conj(turn[octant]);
@@ -116,7 +116,7 @@ static inline void butterfly4(ks_cplx *x) {
 }
 static inline void butterfly5(ks_cplx *x) {
     const double c1 = 0.30901699437494742, c2 = -0.80901699437494742, s1 = 0.95105651629515357,
-                 s2 = 0.58778525229247313; /* cos and sin of 2 pi/5 and 4 pi/5 */
+                 s2 = 0.58778525229247313; /* the cosines and sines of 2 pi/5 and 4 pi/5 */
     ks_cplx p = add(x[1], x[4]), q = add(x[2], x[3]), u = sub(x[1], x[4]), v = sub(x[2], x[3]);
     ks_cplx a = add(x[0], add(scale(c1, p), scale(c2, q))), b = add(x[0], add(scale(c2, p), scale(c1, q)));
     ks_cplx c = minus_i(add(scale(s1, u), scale(s2, v))), d = minus_i(sub(scale(s2, u), scale(s1, v)));
@@ -169,7 +169,7 @@ static void bluestein(const ks_fft *f, ks_cplx *z, ks_cplx *scratch) {
     memset(u + n, 0, (m - n) * sizeof *u);
     forward(f->longer, u, scratch + m);
     for (size_t k = 0; k < m; k++) u[k] = ks_conj(ks_cmul(u[k], f->filter[k]));
-    forward(f->longer, u, scratch + m); /* the inverse: conjugate before and after */
+    forward(f->longer, u, scratch + m); /* the inverse transform: conjugates before and after */
     for (size_t k = 0; k < n; k++) z[k] = scale(1 / (double)m, ks_cmul(ks_conj(u[k]), f->chirp[k]));
 }
 

@@ -11,8 +11,8 @@ typedef struct ks_fft ks_fft;
 kspec_status ks_fft_make(size_t n, ks_fft **out, kspec_error *err);
 void ks_fft_free(ks_fft *f); /* NULL is allowed */
 
-/* The size of a transform's scratch, in numbers. Threads may share a plan if each has its own scratch. */
+/* The number of scratch numbers of a transform. Threads may share a plan if each has separate scratch. */
 size_t ks_fft_scratch(const ks_fft *f);
 
-/* z_k becomes sum_j z_j e^(sign 2 pi i jk/n); sign is -1 or 1. */
+/* Replaces z_k by sum_j z_j e^(sign 2 pi i jk/n), where sign is -1 or 1. */
 void ks_fft_run(const ks_fft *f, int sign, ks_cplx *z, ks_cplx *scratch);

@@ -31,7 +31,7 @@ static void fit_over(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta, k
     }
 }
 
-/* theta = M y; the columns of the map are the conjugated rows of M */
+/* Computes theta = M y. The columns of the map are the conjugated rows of M */
 static void fit_dense(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta) {
     for (size_t k = 0; k < f->p; k++) {
         ks_cplx sum = {0, 0};
@@ -76,7 +76,7 @@ static kspec_status take_data(const double *data, int complex_data, size_t N, ks
             return ks_fail(err, KSPEC_E_DATA, "y[%zu] is not a finite number", j);
         most = fmax(most, fmax(fabs(y[j].re), fabs(y[j].im)));
     }
-    /* at least 2^-1000, so that 1/unit is also finite */
+    /* the unit is at least 2^-1000, so that 1/unit is finite */
     *unit = most > 0 ? ldexp(1, (int)fmax(ilogb(most), -1000)) : 1;
     for (size_t j = 0; j < N; j++) y[j].re *= 1 / *unit, y[j].im *= 1 / *unit;
     return KSPEC_OK;
@@ -90,7 +90,7 @@ static kspec_status fit(const ks_wls_grid *g, ks_wls_fitter *f, const double *da
     if (st) return st;
     double *w = ks_arena_alloc(arena, f->p < N ? N : 1, sizeof *w), accuracy, unit = 1;
     ks_cplx *y = ks_arena_alloc(arena, N, sizeof *y), *map;
-    /* includes the scratch of a transform */
+    /* The scratch also serves the transforms. */
     ks_cplx *scratch = ks_arena_alloc(arena, scratch_size, sizeof *scratch);
     ks_cplx *theta = ks_arena_alloc(ks_result_arena(r), f->p, sizeof *theta),
             *grid = ks_arena_alloc(ks_result_arena(r), N, sizeof *grid);

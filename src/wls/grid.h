@@ -10,12 +10,12 @@
 typedef struct {
     size_t N, P;
     double alpha, beta, gamma, noise;
-    const double *spectrum; /* of the noise, or NULL: noise^2 for all modes */
+    const double *spectrum; /* the spectrum of the noise, or NULL: noise^2 for all modes */
     int complex_noise, complex_data, no_variance;
     uint64_t seed;
 } ks_wls_grid;
 
-/* s_m: the variance of noise in mode m, times N */
+/* Returns s_m, the variance of noise in mode m, times N */
 static inline double ks_wls_noise(const ks_wls_grid *g, size_t m) {
     return g->spectrum ? g->spectrum[m] : g->noise * g->noise;
 }
@@ -27,56 +27,64 @@ static inline double ks_wls_noise(const ks_wls_grid *g, size_t m) {
 kspec_status ks_wls_check(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts, ks_wls_grid *g,
                           ks_run *run, kspec_error *err);
 
-/* t^(4 alpha), t^(4 beta) and t^(2 gamma) must be within the range of doubles for all t that occur. */
+/*
+ * Checks that t^(4 alpha), t^(4 beta) and t^(2 gamma) are within the range of doubles for all t that occur.
+ */
 kspec_status ks_wls_check_exponents(const ks_wls_grid *g, kspec_error *err);
 
 static inline kspec_wls_regime ks_wls_regime_of(size_t N, size_t p) {
     return p < N ? KSPEC_WLS_REGIME_UNDER : KSPEC_WLS_REGIME_OVER;
 }
 
-/* t^e with t = 1+k */
+/* Returns t^e with t = 1+k */
 double ks_wls_power(size_t k, double e);
 
-/* sum_{k<P} t_k^(-2 gamma) = 1/c */
+/* Returns 1/c = sum_{k<P} t_k^(-2 gamma) */
 double ks_wls_prior_sum(const ks_wls_grid *g);
 
-/* A value of p and its place in the caller's list. */
+/* A value of p, and its position in the caller's list. */
 typedef struct {
     size_t p, index;
 } ks_wls_place;
 
-/* Writes the values below N (under) or the others (over) to `at`, increasing; returns their number. */
+/*
+ * Writes the values below N (under), or those from N on (over), to `at` in increasing order. Returns their
+ * number.
+ */
 size_t ks_wls_sort(const size_t *p, size_t count, size_t N, kspec_wls_regime which, ks_wls_place *at);
 
 /* ---- expected errors ---- */
 
-/* At one p; as in kspec_wls_point. */
+/* The errors at one p, as in kspec_wls_point. */
 typedef struct {
     double error_noise_free, error_noise, variance, accuracy;
 } ks_wls_errors;
 
-/* p >= N in one sweep: out[at[i].index] for i < count, count > 0. Memory: 7 N doubles. */
+/*
+ * Computes the errors for p >= N in one sweep: out[at[i].index] for i < count, count > 0. Memory: 7 N
+ * doubles.
+ */
 kspec_status ks_wls_over(const ks_run *run, const ks_wls_grid *g, const ks_wls_place *at, size_t count,
                          ks_wls_errors *out, kspec_error *err);
 
-/* p < N, in parallel; `qr` as below. */
+/* Computes the errors for p < N, in parallel; `qr` as below. */
 kspec_status ks_wls_under(const ks_run *run, const ks_wls_grid *g, const ks_wls_place *at, size_t count,
                           int qr, ks_wls_errors *out, kspec_error *err);
 
 /*
- * Errors at all p of a list. qr: if the weights are too steep for the recursion, QR replaces it. Otherwise
- * such points report the accuracy that they reach, which may be infinite.
+ * Computes the errors at all p of a list. If the weights are too steep for the recursion, `qr` uses QR
+ * instead. Without `qr` such points report their accuracy, which may be infinite.
  */
 kspec_status ks_wls_expect(const ks_run *run, const ks_wls_grid *g, const size_t *p, size_t count, int qr,
                            ks_wls_errors *out, kspec_error *err);
 
-/* The same with QR; fails if an error exceeds the largest double. */
+/* ks_wls_expect() with QR. Fails if an error exceeds the largest double. */
 kspec_status ks_wls_expect_all(const ks_run *run, const ks_wls_grid *g, const size_t *p, size_t count,
                                ks_wls_errors *out, kspec_error *err);
 
 /* ---- results ---- */
 
-/* A result with a point for each p. All fields except p, regime, alpha and beta are NaN. */
+/* Allocates a result with a point for each p. All fields except p, regime, alpha and beta are NaN. */
 kspec_status ks_wls_result_new(const ks_wls_grid *g, const size_t *p, size_t count, kspec_wls_result **out,
                                kspec_error *err);
 
@@ -85,31 +93,34 @@ void ks_wls_point_set(kspec_wls_point *point, const ks_wls_errors *e);
 
 /* ---- fits ---- */
 
-/* The data shared by any number of fits at one p */
+/* What all fits at one p share */
 typedef struct {
     size_t N, p;
     double beta;
-    /* p < N: the weights */
+    /* the weights, for p < N */
     const double *w;
     const ks_fft *fft;
     /* as in ks_toeplitz */
     const ks_run *run;
-    /* from ks_wls_dense_map(), or NULL */
+    /* the result of ks_wls_dense_map(), or NULL */
     const ks_cplx *map;
 } ks_wls_fitter;
 
 /* Numbers of scratch for a fit. */
 size_t ks_wls_fit_scratch(const ks_wls_fitter *f);
 
-/* theta (p) from y (N). Returns the same as ks_toeplitz_solve(); after KS_STEEP use the dense map. */
+/*
+ * Fits theta (p numbers) to y (N numbers). Returns what ks_toeplitz_solve() returns. After KS_STEEP, use the
+ * dense map.
+ */
 int ks_wls_fit(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch);
 
 /* The weights t_j^(-2 alpha), j < N. */
 void ks_wls_weights(const ks_wls_grid *g, double *w);
 
 /*
- * The conjugate transpose of M, the map from y to theta (p < N), N x p column-major, by QR; and the distance
- * of M A from the identity. Rejects N p^2 above 1e11, and more memory than is available.
+ * Computes by QR the conjugate transpose of M, the map from y to theta (p < N), N x p and column-major. Also
+ * computes the distance of M A from the identity. Fails if N p^2 exceeds 1e11, or without enough memory.
  */
 kspec_status ks_wls_dense_map(size_t N, size_t p, const double *w, ks_arena *arena, ks_cplx **map,
                               double *accuracy, kspec_error *err);

@@ -27,11 +27,14 @@ static void add(total *t, double x) {
 }
 
 typedef struct {
-    /* of the class's first mode: t^(-2 beta), t^(-2 gamma) */
+    /* t^(-2 beta) and t^(-2 gamma) of the first mode of each class */
     double *a, *k;
-    /* over the later learned modes: sums of t^(-2 beta), of its square, of t^(-2 beta - 2 gamma) */
+    /*
+     * sums over the later learned modes of each class: of t^(-2 beta), of t^(-4 beta), and of t^(-2 beta - 2
+     * gamma)
+     */
     double *s, *u, *v;
-    /* over all later modes: the sum of t^(-2 gamma) */
+    /* the sum over all later modes of t^(-2 gamma) */
     double *K;
     double *f;
     const ks_wls_grid *g;
@@ -44,7 +47,7 @@ static double class_f(const classes *c, size_t k) {
     return (c->a[k] * c->a[k] + c->u[k]) / (s * s);
 }
 
-/* Adds class k's terms to the totals (sign 1) or subtracts them (-1). */
+/* Adds the terms of class k to the totals (sign 1), or subtracts them (sign -1). */
 static void count_class(classes *c, size_t k, double sign) {
     size_t mirror = (c->N - k) % c->N;
     double s = c->a[k] + c->s[k], f = c->f[k], level = ks_wls_noise(c->g, k);

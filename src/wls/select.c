@@ -8,7 +8,7 @@
 
 static double total(const ks_wls_errors *e) { return e->error_noise_free + e->error_noise; }
 
-/* A result with one point: the choice */
+/* Makes a result with one point, the choice */
 static kspec_status give(const ks_wls_grid *g, size_t p, const ks_wls_errors *e, double start,
                          kspec_wls_result **out, kspec_error *err) {
     kspec_status st = ks_wls_result_new(g, &p, 1, out, err);
@@ -79,8 +79,8 @@ static void set_weight(ks_wls_grid *g, size_t p, double weight) {
 }
 
 /*
- * The errors at one weight. If a weight is so steep that the recursion does not reach 1e-6, its error counts
- * as infinite, so that it is never chosen.
+ * Computes the errors at one weight. If the weight is so steep that the recursion does not reach an accuracy
+ * of 1e-6, the error counts as infinite, and the weight is never chosen.
  */
 static kspec_status evaluate(const ks_run *run, const ks_wls_grid *g, size_t p, double weight,
                              ks_wls_errors *e, kspec_error *err) {

@@ -103,8 +103,9 @@ static kspec_status list_choices(job *j, kspec_error *err) {
 /*
  * p polynomials err by p^2 s^2/N at the ends of the interval, p sines and cosines by p s^2/N everywhere. The
  * evidence counts the functions that describe the data, not this difference. So the periodic curve replaces
- * the likeliest one if the data cannot tell them apart, that is, if it stays in the 99% band of the likeliest
- * curve, and if its own band is at most half as wide, both at their widest.
+ * the likeliest curve under two conditions. The data cannot tell the curves apart: the periodic curve stays
+ * in the 99% band of the likeliest one. And its band is at most half as wide, both measured where they are
+ * widest.
  */
 static const double WITHIN = 2.576, NARROWER = 0.5;
 enum { COMPARED = 400 };
@@ -124,7 +125,7 @@ static kspec_status at_some(const job *j, const ks_posterior *post, const double
     return st;
 }
 
-/* Is the second of two curves in the band of the first, and its own band much narrower? */
+/* Is the second of two curves inside the band of the first, with a much narrower band? */
 static int is_as_good(size_t count, ks_cplx *const curve[2], double *const deviation[2]) {
     double widest[2] = {0, 0};
     for (size_t i = 0; i < count; i++) {
@@ -199,7 +200,7 @@ static kspec_status list_errors(job *j, kspec_error *err) {
 
 /* ---- the curve ---- */
 
-/* Converts to the caller's units: real data have one number per point. */
+/* Converts a curve to the caller's units. Real data have one number per point. */
 static void put(const job *j, const ks_cplx *curve, const double *deviation, size_t count, double width,
                 double *to, double *half) {
     const ks_smooth_data *d = &j->data;
@@ -256,7 +257,7 @@ static kspec_status describe(job *j, kspec_error *err) {
     r->period = ks_basis_is_periodic(&d->basis) ? r->high - r->low : NAN;
     r->regular = !d->R;
     r->p = d->K / parts;
-    const double noise = unit * j->data.weight; /* of a point with weight 1 */
+    const double noise = unit * j->data.weight; /* the noise of a point with weight 1 */
     r->noise = noise * j->post.noise, r->noise_low = noise * j->post.noise_low;
     r->noise_high = noise * j->post.noise_high;
     r->beta = j->post.beta, r->beta_low = j->post.beta_low, r->beta_high = j->post.beta_high;

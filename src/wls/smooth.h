@@ -16,14 +16,14 @@
 typedef struct {
     size_t N, distinct;
     const double *x;
-    /* minus `mean`, and divided by `unit`; the imaginary part is 0 if the data are real */
+    /* the data minus `mean`, divided by `unit`; the imaginary part of real data is 0 */
     const ks_cplx *y;
     ks_cplx mean;
     double unit;
-    /* square roots of the weights in units of `weight`, their root mean square; NULL: all 1 */
+    /* the square roots of the weights, in units of their root mean square `weight`; NULL: all 1 */
     const double *root_weight;
     double weight;
-    /* the distance of neighbours if all are equal and there are no weights; 0: irregular */
+    /* the distance of neighbours on a regular grid without weights; 0: irregular */
     double step;
     int is_complex;
 } ks_smooth_data;
@@ -47,12 +47,15 @@ static inline size_t ks_basis_parts(const ks_basis *b) { return b->kind == KSPEC
 size_t ks_basis_level(const ks_basis *b, size_t k);
 /* The number of functions whose level is at most `level` */
 size_t ks_basis_upto(const ks_basis *b, size_t level);
-/* All functions at x: parts x K numbers */
+/* Evaluates all functions at x: parts x K numbers */
 void ks_basis_values(const ks_basis *b, double x, double *phi);
 int ks_basis_is_periodic(const ks_basis *b);
 /* Are the functions orthogonal on the points, so that R is diagonal? */
 int ks_basis_is_regular(const ks_basis *b, const ks_smooth_data *d);
-/* The basis for these data, with its interval and K: p, or if p is 0 as many functions as are useful */
+/*
+ * Makes the basis for these data, with its interval and K functions: K is p, or if p is 0, as many as are
+ * useful
+ */
 ks_basis ks_basis_for(kspec_wls_basis kind, const ks_smooth_data *d, double period, size_t p);
 
 /* ---- data in a basis (smooth_reduce.c) ---- */
@@ -60,19 +63,22 @@ ks_basis ks_basis_for(kspec_wls_basis kind, const ks_smooth_data *d, double peri
 /* |y - Phi theta|^2 = |z - R theta|^2 + rest */
 typedef struct {
     ks_basis basis;
-    /* number of functions; of functions without a prior; of numbers in y */
+    /* the number of functions, of functions without a prior, and of numbers in y */
     size_t K, flat, rows;
     double *z, rest;
-    /* R: K x K, upper triangle, row-major; or its diagonal. The other one is NULL */
+    /* either R (K x K, upper triangle, row-major) or its diagonal; the other pointer is NULL */
     double *R, *diagonal;
-    /* number of points, for aliases on a regular grid */
+    /* the number of points, for aliases on a regular grid */
     size_t N;
 } ks_reduced;
 
 kspec_status ks_smooth_reduce(const ks_run *run, const ks_basis *b, const ks_smooth_data *d, ks_arena *arena,
                               ks_reduced *out, kspec_error *err);
 
-/* sum_k theta_k phi_k and sum_k v_k phi_k^2 at the points of a regular grid; v NULL: only the first */
+/*
+ * Computes sum_k theta_k phi_k and sum_k v_k phi_k^2 at the points of a regular grid. v NULL: only the first
+ * sum
+ */
 kspec_status ks_smooth_on_grid(const ks_reduced *r, const double *theta, const double *v, ks_cplx *curve,
                                double *variance, kspec_error *err);
 
@@ -87,14 +93,14 @@ enum { KS_SHAPES = 16, KS_SCALES = 77, KS_PRIORS = 3 };
 typedef struct {
     kspec_wls_prior prior;
     double shape;
-    /* number of functions in addition to the flat ones; all later ones are zero */
+    /* the number of functions in addition to the flat ones; coefficients of later functions are zero */
     size_t k;
     double scale[KS_SCALES], log_evidence[KS_SCALES];
-    /* the weighted squares q of the residual: s^2 is q/n */
+    /* q, the weighted sum of squares of the residual; s^2 is q/n */
     double misfit[KS_SCALES];
-    /* degrees of freedom used by the curve */
+    /* the degrees of freedom that the curve uses */
     double used[KS_SCALES];
-    /* with R: eigenvectors (columns) and eigenvalues of R a R^T, and z in this basis */
+    /* if R is given: the eigenvectors (columns) and eigenvalues of R a R^T, and z in their basis */
     double *vectors, *values, *z;
 } ks_candidate;
 
@@ -104,14 +110,17 @@ typedef struct {
     double beta, noise;
     size_t count;
     ks_candidate *at;
-    /* log of the sum over all candidates, and over each prior's; n, the degrees of freedom of the noise */
+    /*
+     * the logarithms of the evidence summed over all candidates, and over the candidates of each prior; and
+     * n, the degrees of freedom of the noise
+     */
     double log_evidence, log_prior[KS_PRIORS];
     double n;
 } ks_evidence;
 
 kspec_status ks_smooth_evidence(const ks_run *run, const ks_reduced *r, double beta, double noise,
                                 ks_arena *arena, ks_evidence *out, kspec_error *err);
-/* a of a candidate's prior at a level, with its aliases on a regular grid */
+/* Returns a(level) of a prior, including aliases on a regular grid */
 double ks_prior_variance(const ks_reduced *r, kspec_wls_prior prior, double shape, double level);
 /* log(e^a + e^b) */
 double ks_log_sum(double a, double b);
@@ -122,7 +131,10 @@ typedef struct {
     const ks_reduced *data;
     /* K: the posterior mean; and the prior variances of z, for the papers' error */
     double *theta, *signal;
-    /* covariance of theta: full (K x K), or diagonal plus `spread` vectors v v^T (spread x K) */
+    /*
+     * the covariance of theta: full (K x K), or diagonal plus the sum of v v^T over `spread` vectors (spread
+     * x K)
+     */
     double *full, *diagonal, *vectors;
     size_t spread;
     double noise, noise_low, noise_high, beta, beta_low, beta_high;
@@ -135,7 +147,7 @@ kspec_status ks_smooth_posterior(const ks_evidence *e, ks_arena *arena, ks_poste
  */
 kspec_status ks_smooth_stopped(const ks_evidence *e, ks_posterior *post, size_t *p, ks_arena *arena,
                                kspec_error *err);
-/* The curve and its standard deviation at points, or on the regular grid of the data */
+/* Computes the curve and its standard deviation at points, or on the regular grid of the data */
 kspec_status ks_smooth_at(const ks_run *run, const ks_posterior *post, const double *x, size_t count,
                           ks_cplx *curve, double *deviation, kspec_error *err);
 kspec_status ks_smooth_at_grid(const ks_posterior *post, ks_cplx *curve, double *deviation, kspec_error *err);

@@ -25,7 +25,7 @@ int ks_basis_is_periodic(const ks_basis *b) {
     return b->kind == KSPEC_WLS_BASIS_REAL || b->kind == KSPEC_WLS_BASIS_FOURIER;
 }
 
-/* cos and sin of multiples of an angle, each computed from the previous one */
+/* The cosines and sines of multiples of an angle, each computed from the previous multiple */
 typedef struct {
     double c, s;
 } turn;
@@ -60,7 +60,7 @@ void ks_basis_values(const ks_basis *b, double x, double *phi) {
         return;
     default: break;
     }
-    /* polynomials of v in [-1,1] with mean square 1: Legendre's, or Chebyshev's under the Chebyshev weight */
+    /* Polynomials of v in [-1,1] with mean square 1: Legendre's, or Chebyshev's with the Chebyshev weight */
     const int legendre = b->kind == KSPEC_WLS_BASIS_LEGENDRE;
     double before = 0, now = 1;
     for (size_t k = 0; k < K; k++) {
@@ -76,7 +76,8 @@ int ks_basis_is_regular(const ks_basis *b, const ks_smooth_data *d) {
     if (d->step == 0 || b->K > d->N * ks_basis_parts(b)) return 0;
     const double length = d->step * (double)d->N, from = d->x[0];
     if (fabs(b->high - b->low - length) > 1e-6 * d->step) return 0;
-    if (ks_basis_is_periodic(b)) return 1; /* shifting the grid changes only phases, from `low` on */
+    /* Shifting a periodic grid changes only phases, which are counted from `low`. */
+    if (ks_basis_is_periodic(b)) return 1;
     return b->kind == KSPEC_WLS_BASIS_COSINE && fabs(b->low + d->step / 2 - from) < 1e-6 * d->step;
 }
 

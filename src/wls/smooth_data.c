@@ -52,7 +52,7 @@ static kspec_status take_points(const double *x, const double *y, size_t N, cons
     return KSPEC_OK;
 }
 
-/* The step of a grid, if no point is further than a thousandth of it from its place */
+/* Returns the step of a grid, if every point is within a thousandth of a step of its position */
 static double step_of(const double *x, size_t n) {
     const double step = (x[n - 1] - x[0]) / (double)(n - 1);
     for (size_t i = 0; i < n; i++)
@@ -73,7 +73,7 @@ static int take_weights(const double *weights, const point *at, size_t n, double
     return equal;
 }
 
-/* y minus its mean, in units of the power of two next to the largest remaining value */
+/* Stores y minus its mean, in units of a power of two near the largest remaining value */
 static kspec_status take_values(const double *y, int is_complex, const point *at, size_t n, ks_cplx *to,
                                 ks_smooth_data *d, kspec_error *err) {
     double scale = 0, most = 0;

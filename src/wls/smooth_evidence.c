@@ -41,9 +41,9 @@ double ks_prior_variance(const ks_reduced *r, kspec_wls_prior prior, double shap
 /* ---- a candidate's evidence ---- */
 
 /*
- * log p from the two sums; noise 0: integrate it out. If a curve follows nearly all points, the data cannot
- * distinguish noise from signal, and all large scales fit alike. So the prior probability of a scale is the
- * square of the share of degrees of freedom that it leaves.
+ * Returns log p from the two sums. noise = 0: the noise is integrated out. If a curve follows nearly all
+ * points, the data cannot distinguish noise from signal, and all large scales fit alike. So the prior
+ * probability of a scale is the square of the share of degrees of freedom that it leaves.
  */
 static double log_likelihood(double log_variance, double q, double used, double n, double noise) {
     if (noise > 0) return -0.5 * log_variance - 0.5 * q / (noise * noise) - n * log(noise);
@@ -59,9 +59,12 @@ typedef struct {
     ks_evidence *e;
     bin *bins;
     size_t bin_count;
-    /* sums of z^2 over functions 0 ... k-1 without the flat ones; and over the others, plus `rest` */
+    /*
+     * energy: the sums of z^2 over functions 0 ... k-1, without the flat ones. tail: the sums over later
+     * functions, plus `rest`
+     */
     double *energy, *tail;
-    /* number of candidates with a shape; scratch of each worker, K x K */
+    /* the number of candidates with a shape; scratch of each worker, K x K */
     size_t shaped;
     double *scratch;
     size_t worker_size;
@@ -100,7 +103,8 @@ static kspec_status by_eigenvalues(const job *j, ks_candidate *c, double *B, ksp
         ks_gemm(0, 1, k, k, k, 1, B, k, B, k, 0, c->vectors, k);
         kspec_status st = ks_syevd(1, k, c->vectors, k, c->values, err);
         if (st) return st;
-        ks_gemm(0, 1, 1, k, k, 1, r->z + f, k, c->vectors, k, 0, c->z, k); /* each vector is a row */
+        /* the eigenvectors are rows here */
+        ks_gemm(0, 1, 1, k, k, 1, r->z + f, k, c->vectors, k, 0, c->z, k);
     }
     for (int s = 0; s < KS_SCALES; s++) {
         double log_v = 0, q = rest, used = 0;
@@ -200,7 +204,7 @@ static kspec_status list(ks_evidence *e, ks_arena *arena, kspec_error *err) {
     return arena->failed ? ks_nomem(err, "the priors", arena->failed) : KSPEC_OK;
 }
 
-/* Bins of one level up to 512, then 1% wide */
+/* Makes bins of levels: one level each up to 512, then 1% wide */
 static size_t make_bins(const ks_reduced *r, bin *to) {
     size_t count = 0;
     for (size_t k = r->flat; k < r->K;) {

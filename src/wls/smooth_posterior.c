@@ -16,7 +16,7 @@ static const double LEAST_WEIGHT = 1e-4;
 typedef struct {
     const ks_evidence *e;
     ks_posterior *post;
-    /* weights of a candidate's scales, and of the candidate; its mean coefficients */
+    /* the weights of a candidate's scales, the weight of the candidate, and its mean coefficients */
     double w[KS_SCALES], weight, *mean;
     /* K x K scratch with R; the inverse of R without the flat rows, up to the highest sharp degree */
     double *A, *B, *inverse;
@@ -73,7 +73,7 @@ static void add_sharp(mix *m, const ks_candidate *c) {
         for (size_t l = i; l < k; l++) m->mean[f + i] += kept * m->inverse[i * n + l] * r->z[f + l];
         m->post->signal[f + i] += signal;
     }
-    /* spread * R^-1 R^-T */
+    /* adds spread * R^-1 R^-T */
     ks_gemm(0, 1, k, k, k, spread, m->inverse, n, m->inverse, n, 1, m->post->full + f * K + f, K);
 }
 
@@ -134,7 +134,7 @@ static void invert(const ks_reduced *r, size_t n, double *inverse) {
 
 /* ---- the flat functions ---- */
 
-/* theta_f = R_ff^-1 (z_f - R_f theta), from the last flat function to the first */
+/* Computes theta_f = R_ff^-1 (z_f - R_f theta), from the last flat function to the first */
 static void add_flat(const ks_reduced *r, ks_posterior *p, double *row) {
     const size_t K = r->K;
     const double noise = p->noise * p->noise;
@@ -296,8 +296,8 @@ kspec_status ks_smooth_posterior(const ks_evidence *e, ks_arena *arena, ks_poste
 }
 
 /*
- * R^-1 z and s^2 (R^T R)^-1 of the first functions, chosen such that z^2 beyond them plus `rest` is at most
- * rows s^2.
+ * Computes R^-1 z and s^2 (R^T R)^-1 of the first functions. Their number is the smallest for which the sum
+ * of z^2 of later functions plus `rest` is at most rows s^2.
  */
 kspec_status ks_smooth_stopped(const ks_evidence *e, ks_posterior *post, size_t *p, ks_arena *arena,
                                kspec_error *err) {
@@ -306,7 +306,7 @@ kspec_status ks_smooth_stopped(const ks_evidence *e, ks_posterior *post, size_t 
     const double noise = post->noise * post->noise, most = noise * (double)r->rows;
     size_t end = K;
     double q = r->rest;
-    /* drop as many functions as possible, in whole levels */
+    /* drops as many functions as possible, in whole levels */
     while (end > f) {
         const size_t level = ks_basis_level(&r->basis, end - 1),
                      from = level ? ks_basis_upto(&r->basis, level - 1) : f;

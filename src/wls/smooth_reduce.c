@@ -92,14 +92,14 @@ static void place(const ks_reduced *r, const double *theta, ks_cplx *t, size_t l
     }
 }
 
-/* sum v_k phi_k^2 with 2 cos^2 = 1 + cos(2u), 2 sin^2 = 1 - cos(2u) */
+/* Prepares sum v_k phi_k^2, with 2 cos^2 = 1 + cos(2u) and 2 sin^2 = 1 - cos(2u) */
 static void place_squares(const ks_reduced *r, const double *v, ks_cplx *t, size_t length) {
     const size_t N = r->N;
     memset(t, 0, length * sizeof *t);
     for (size_t k = 0; k < r->K; k++) {
         const size_t l = ks_basis_level(&r->basis, k), twice = 2 * l % length;
         if (r->basis.kind == KSPEC_WLS_BASIS_FOURIER) {
-            t[0].re += v[k] / 2; /* equal for the two functions of a mode, cos^2 + sin^2 */
+            t[0].re += v[k] / 2; /* the two functions of a mode have equal v, and cos^2 + sin^2 = 1 */
             continue;
         }
         t[0].re += v[k];
@@ -144,12 +144,15 @@ kspec_status ks_smooth_on_grid(const ks_reduced *r, const double *theta, const d
 typedef struct {
     const ks_basis *b;
     const ks_smooth_data *d;
-    /* points per block; columns of [Phi y]; R of each block (width x width, row-major) */
+    /* the points of a block, the columns of [Phi y], and R of each block (width x width, row-major) */
     size_t points, width;
     double *R;
 } qr_job;
 
-/* R of the m x n column-major A, n x n row-major, with zeros below it and in rows that A lacks */
+/*
+ * Computes R of the column-major A (m x n): n x n, row-major, with zeros below the diagonal and in rows that
+ * A lacks
+ */
 static kspec_status triangle(size_t m, size_t n, double *A, double *R, kspec_error *err) {
     kspec_status st = ks_qr(m, n, A, err);
     memset(R, 0, n * n * sizeof *R);

@@ -12,20 +12,20 @@ typedef struct {
     /* N weights, all positive */
     const double *w;
     const ks_fft *fft;
-    /* receives the progress after every step, on the thread that owns it; otherwise NULL */
+    /* receives the progress after every step, if this thread owns the run; otherwise NULL */
     const ks_run *run;
 } ks_toeplitz;
 
 /* The size of the scratch for ks_toeplitz_solve(), in numbers */
 size_t ks_toeplitz_scratch(const ks_toeplitz *t);
 
-/* grid (N) = A c for n <= N coefficients c: the values of sum_k c_k e^{ikx} on the grid. */
+/* Computes grid = A c for n <= N coefficients c: the N values of sum_k c_k e^{ikx} on the grid. */
 void ks_synthesis(const ks_fft *fft, size_t N, const ks_cplx *c, size_t n, ks_cplx *grid, ks_cplx *scratch);
 
 /*
- * Computes theta (p) from y (N). Returns the number of iterations, or KS_CANCELLED. If the iteration cannot
- * find theta to 1e-9 of its size, returns KS_STEEP: the largest and the smallest weight are too far apart for
- * normal equations.
+ * Computes theta (p numbers) from y (N numbers). Returns the number of iterations, or KS_CANCELLED. If the
+ * iteration cannot find theta to 1e-9 of its size, returns KS_STEEP: the largest and the smallest weight are
+ * too far apart for normal equations.
  */
 enum { KS_STEEP = -1, KS_CANCELLED = -2 };
 int ks_toeplitz_solve(const ks_toeplitz *t, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch);

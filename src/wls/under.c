@@ -30,7 +30,7 @@ typedef struct {
     const ks_wls_place *at;
     /* of each place */
     ks_wls_errors *made;
-    /* N each: the weights; kappa_m; c t_m^(-2 gamma) */
+    /* N numbers each: the weights, kappa_m, and c t_m^(-2 gamma) */
     const double *w, *kappa, *own;
     const ks_fft *fft;
     /* per worker */
@@ -40,9 +40,9 @@ typedef struct {
 
 /* Sums over the fits of all modes */
 typedef struct {
-    /* over m < N of s_m |x_m|^2; over p <= m < N of kappa'_m |x_m|^2 */
+    /* norms: the sum of s_m |x_m|^2 over m < N. weighted: the sum of kappa'_m |x_m|^2 over p <= m < N */
     double norms, weighted;
-    /* |sum_m s_m x_m x_m*|^2 and |sum_m s_m x_m x_-m^T|^2, Frobenius */
+    /* the squared Frobenius norms of sum_m s_m x_m x_m* and of sum_m s_m x_m x_-m^T */
     double hermitian, symmetric;
     double accuracy;
 } fits;
@@ -77,7 +77,7 @@ static int orthogonal(const ks_toeplitz *t, ks_cplx *Phi, ks_cplx *Star, ks_cplx
     return 1;
 }
 
-/* x += a s - b f; returns |x|^2 */
+/* Adds a s - b f to x, and returns |x|^2 */
 static double step(size_t p, ks_cplx *x, ks_cplx a, const ks_cplx *s, ks_cplx b, const ks_cplx *f) {
     double norm = 0;
     for (size_t k = 0; k < p; k++) {
@@ -101,11 +101,11 @@ static double mismatch(size_t p, const ks_cplx *x, const ks_cplx *y) {
     return sqrt(most / size);
 }
 
-/* |x_m|^2 for all m; scratch: `path` of N + 2 numbers, `before` of p */
+/* Computes |x_m|^2 for all m. Scratch: N + 2 numbers in `path`, p numbers in `before` */
 static void norms(const under_job *j, size_t p, const ks_cplx *Phi, const ks_cplx *Star, const ks_cplx *b,
                   ks_cplx *path, ks_cplx *before, fits *f) {
     size_t N = j->g->N, modes = N - p, half = (modes + 1) / 2;
-    /* x_m's coefficient k stays in place while m and k grow: a shift moves the pointer back */
+    /* A shift of x_m only moves the pointer back by one, so no coefficient is copied. */
     ks_cplx *x = path + half + 1;
     memset(path, 0, (half + 1 + p) * sizeof *path);
     x[p - 1].re = 1;
@@ -154,7 +154,7 @@ static double hermitian_sum(size_t p, const ks_cplx *Phi, const ks_cplx *Star, c
         }
         sum += 2 * row - ks_cabs2(run[0]);
     }
-    /* row p is zero */
+    /* row p of H is zero */
     *corner = run[0].re +
               2 * (F[p].re * Star[p].re + F[p].im * Star[p].im - G[p].re * Phi[p].re - G[p].im * Phi[p].im);
     return sum;
@@ -180,7 +180,7 @@ static double symmetric_sum(size_t p, const ks_cplx *Phi, const ks_cplx *Star, c
     return sum;
 }
 
-/* fit[0 ... p] = sum_m c_m x_m; grid holds c and is destroyed */
+/* Computes fit[0 ... p] = sum_m c_m x_m. grid holds c and is overwritten */
 static int fit_sum(const ks_toeplitz *t, ks_cplx *grid, ks_cplx *fit, ks_cplx *scratch) {
     ks_fft_run(t->fft, 1, grid, scratch);
     fit[t->p] = (ks_cplx){0, 0};
@@ -194,7 +194,7 @@ static void add_scaled(size_t n, ks_cplx *y, ks_cplx c, const ks_cplx *x) {
     }
 }
 
-/* v: scratch of 7 (N+1) numbers, plus the solver's scratch */
+/* Computes both squares. v is scratch of 7 (N+1) numbers, plus the scratch of the solver */
 static int squares(const ks_toeplitz *t, int complex_noise, const ks_cplx *Phi, const ks_cplx *Star,
                    const ks_cplx *b, ks_cplx *v, fits *x) {
     size_t N = t->N, p = t->p, n = p + 1;
@@ -237,7 +237,7 @@ static kspec_status one_point(void *ctx, size_t chunk, const ks_worker *worker) 
     int ok = orthogonal(&t, Phi, Star, b, rest);
     if (ok) norms(j, p, Phi, Star, b, rest, rest + N + 2, &x);
     if (ok && !j->g->no_variance && j->g->spectrum)
-        x.accuracy = INFINITY; /* the recursion gives sums of squares only for white noise */
+        x.accuracy = INFINITY; /* the recursion for sums of squares needs white noise */
     else if (ok && !j->g->no_variance) {
         ok = squares(&t, j->g->complex_noise, Phi, Star, b, rest, &x);
         const double s4 = j->g->noise * j->g->noise * j->g->noise * j->g->noise;
@@ -248,7 +248,7 @@ static kspec_status one_point(void *ctx, size_t chunk, const ks_worker *worker) 
     return KSPEC_OK;
 }
 
-/* The same from the map M itself: x_m = M z^m, and sums over m are N M M* and N M M^T. */
+/* Computes a point from the map M itself: x_m = M z^m, and sums over m are N M M* and N M M^T. */
 static kspec_status dense_point(const under_job *j, size_t p, ks_wls_errors *out, kspec_error *err) {
     size_t N = j->g->N;
     ks_arena arena = {0};
@@ -268,7 +268,7 @@ static kspec_status dense_point(const under_job *j, size_t p, ks_wls_errors *out
             const double s = ks_wls_noise(j->g, m), norm = m < p ? (double)(m == k) : ks_cabs2(grid[m]);
             x.norms += s * norm;
             if (m >= p) x.weighted += (j->own[m] + j->kappa[m]) * norm;
-            /* the root of the noise's covariance is diagonal here */
+            /* the square root of the covariance of the noise is diagonal in this basis */
             grid[m].re *= sqrt(s) / (double)N, grid[m].im *= sqrt(s) / (double)N;
         }
         ks_fft_run(j->fft, -1, grid, grid + N);
