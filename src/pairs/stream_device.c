@@ -223,8 +223,8 @@ static void centre(job *j, int a, double f, size_t mean, size_t low) {
 }
 
 /*
- * Copies the rows that the sample takes to their places, before Y is scaled. A later row of the batch may take
- * the place of an earlier one.
+ * Copies the rows that the sample takes to their places, before Y is scaled. A later row may take the place
+ * of an earlier one.
  */
 static void offer(job *j, ks_reservoir *sample, uint64_t stream, uint64_t first, size_t *list,
                   const ks_stream_there *there) {
