@@ -94,11 +94,11 @@ def behind_unit():
 
 @page.table
 def partial_unit():
-    """128 of 1024 neurons, all of them, and networks of 128, centred pixels: mean ± standard error over
-    networks"""
+    """128 of 1024 neurons, all of them, and networks of 128 if they are there, centred pixels: mean ±
+    standard error over networks"""
     columns = [(f"{kind}: {which}", width, kind + part) for kind in ("naive", "unbiased")
                for which, width, part in (("all of 1024", 1024, ""), ("128 of 1024", 1024, "_subsample"),
-                                          ("128 of 128", 128, ""))]
+                                          ("128 of 128", 128, "")) if trained("unit").runs[width]]
     rows = [[n, epoch, *(with_error(values("unit", width, key, n, epoch)) for _, width, key in columns)]
             for n in ORDERS for epoch in SHOWN]
     return markdown(["n", "epoch", *(name for name, _, _ in columns)], rows)
@@ -125,7 +125,7 @@ def error_bars():
                          *(f"{100 * mean([v < limit for v in z]):.0f}%" for limit in (1, 2))])
     lines = markdown(["estimate", "n", "mean difference ± SE", "error bar", "at fixed scale", "within one",
                       "within two"], rows)
-    for width in (128, 1024):
+    for width in (w for w in (128, 1024) if t.runs[w]):
         columns = (("SD over seeds", "unbiased", lambda x: variance(x) ** 0.5),
                    ("mean error of the ratio", "ratio_stderr", mean), ("at a fixed scale", "stderr", mean))
         shown = (f"{what} " + ", ".join(f"{of(values('unit', width, key, 2, e)):.4f}" for e in SHOWN)
