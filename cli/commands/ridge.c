@@ -152,10 +152,9 @@ static int check_recommendation(const ridge_args *a) {
 }
 
 static int check_lists(const ridge_args *a) {
-    if (a->density && a->optimize != RIDGE_GRID)
-        return cli_error(EXIT_USAGE, "--density needs --features and --lambda");
-    if (a->bilinear && a->optimize != RIDGE_GRID)
-        return cli_error(EXIT_USAGE, "--bilinear needs --features and --lambda");
+    if ((a->density || a->bilinear) && a->optimize != RIDGE_GRID)
+        return cli_error(EXIT_USAGE, "--%s needs --features and --lambda",
+                         a->density ? "density" : "bilinear");
     if (cli_given(&a->common, "slope") && a->activation != KSPEC_RIDGE_ACTIVATION_LEAKY)
         return cli_error(EXIT_USAGE, "--slope is for --activation leaky");
     if (a->nu > 0 && !a->kernel) return cli_error(EXIT_USAGE, "--nu is for --kernel matern");
@@ -330,10 +329,10 @@ static kspec_status compute(result *r, kspec_error *err) {
                       : a->optimize == RIDGE_RECOMMEND ? choices(r, err)
                                                        : grid(r, err);
     if (a->bilinear && !st) st = ridge_forms_make(&r->forms, a, r->plan, make_opts(a).check_draws, err);
-    const int several = a->activation == KSPEC_RIDGE_ACTIVATION_FOURIER || a->kernel;
+    /* points of a density cost next to nothing for one kernel */
+    const size_t points = a->activation == KSPEC_RIDGE_ACTIVATION_FOURIER || a->kernel ? 96 : 300;
     for (size_t k = 0; k < a->features.count && a->density && !st; k++)
-        st = kspec_ridge_density(r->plan, (size_t)a->features.at[k], several ? SEVERAL_POINTS : ONE_POINTS,
-                                 &r->densities[k], err);
+        st = kspec_ridge_density(r->plan, (size_t)a->features.at[k], points, &r->densities[k], err);
     return st;
 }
 
