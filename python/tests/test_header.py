@@ -104,7 +104,7 @@ def test_static_fields_are_keys_of_the_object(x: object) -> None:
 
     objects = [
         kspec.moments(x),
-        kspec.dimension(x),
+        kspec.dimension(x, plan="200x100"),
         kspec.dimension({"a": x, "b": x}),
         kspec.dimension([x, x[:, ::-1].copy()], target=x[:, :2].copy()),
         kspec.spectrum(x),
