@@ -29,8 +29,9 @@ static int copy_complete(const kspec_matrix *m, size_t i, double *to) {
 static int omit_rows(const ridge_args *a, const char *name, ridge_set *s) {
     const size_t rows = s->x.rows, p = s->x.cols, m = s->y.cols;
     size_t n = 0;
-    double *x = malloc(rows * (p + m) * sizeof *x), *y = x + rows * p;
+    double *x = malloc(rows * (p + m) * sizeof *x);
     if (!x) return cli_no_memory();
+    double *y = x + rows * p;
     for (size_t i = 0; i < rows; i++)
         n += copy_complete(&s->x, i, x + n * p) && copy_complete(&s->y, i, y + n * m);
     s->complete = x;
