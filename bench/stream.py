@@ -10,6 +10,7 @@ known, next to those of one call. `speed`: update() and result() next to A.T @ A
 """
 
 import argparse
+import json
 import os
 import sys
 import time
@@ -129,6 +130,7 @@ def layer(args):
     print(f"{'batch':>6} {'what':12} {'mean':>8} {'truth':>7} {'spread':>8} {'seconds':>9}")
     kinds = {"kspec": streamed, "plain ratio": plain_ratio, "RankMe": rank_me}
     pairs = {"kspec": streamed_cka, "torch_cka": plain_cka}
+    points = {}
     for batch in (64, 256, 1024, 4096, 8192):
         found, took = {}, {}
         for seed in range(args.seeds):
@@ -142,11 +144,38 @@ def layer(args):
                 took.setdefault(key, []).append(time.perf_counter() - start)
         for (name, want), values_of in found.items():
             target = f"{want:7.1f}" if want is not None else "      -"
+            points.setdefault(name, []).append((batch, np.mean(values_of), np.std(values_of)))
             print(
                 f"{batch:6} {name:16} {np.mean(values_of):8.3f} {target} {np.std(values_of):8.3f} "
                 f"{np.median(took[name, want]):9.4f}",
                 flush=True,
             )
+
+
+    if args.figure:
+        draw(args.figure, points, truth)
+
+
+def draw(path, points, truth):
+    """A figure for kspec plot: means with a standard deviation on either side"""
+    names = {"kspec": "kspec", "plain ratio": "plain participation ratio", "RankMe": "RankMe"}
+    series = [
+        {
+            "label": label,
+            "style": "band",
+            "x": [p[0] for p in points[name]],
+            "y": [p[1] for p in points[name]],
+            "low": [p[1] - p[2] for p in points[name]],
+            "high": [p[1] + p[2] for p in points[name]],
+        }
+        for name, label in names.items()
+    ]
+    series.append({"label": "truth", "style": "line", "x": [64, 8192], "y": [truth, truth]})
+    title = f"a layer of dimension {truth:.0f}: only one estimate does not depend on the batch"
+    panel = {"title": "", "xlabel": "rows in a batch", "ylabel": "dimension", "xscale": "log", "series": series}
+    figure = {"schema": "kspec-figure/1", "kspec": kspec.__version__, "command": "figure", "title": title}
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({**figure, "panels": [panel]}, f)
 
 
 def main():
@@ -158,6 +187,7 @@ def main():
     parser.add_argument("--keep", type=int, default=300, help="rows that are kept, of 1,500")
     parser.add_argument("--rows", type=int, default=20000)
     parser.add_argument("--cols", type=int, default=2000)
+    parser.add_argument("--figure", help="layer: also write a figure, which kspec plot draws")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--threads", default="1", help="of kspec and of OpenBLAS")
     args = parser.parse_args()
