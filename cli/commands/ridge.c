@@ -223,10 +223,7 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
 
 /* ---- the points ---- */
 
-/*
- * Copies point l of a result, which will be freed, to row k of the output. The first point also copies the
- * doubts.
- */
+/* Copies point l of a result, which will be freed, to row k of the output. The first copies the doubts. */
 static void take(result *r, size_t k, const kspec_ridge_result *from, size_t l) {
     const kspec_ridge_point *p = from->points[l];
     static const kspec_ridge_measured none = {NAN, NAN, NAN, NAN, NAN, NAN};
@@ -317,9 +314,7 @@ static kspec_status choices(result *r, kspec_error *err) {
     return st;
 }
 
-/*
- * The numbers of points of a density, for several kernels and for one; with one kernel a point is almost free
- */
+/* The numbers of points of a density, for several kernels and for one, whose points are almost free */
 enum { SEVERAL_POINTS = 96, ONE_POINTS = 300 };
 
 static kspec_status compute(result *r, kspec_error *err) {
