@@ -172,7 +172,8 @@ def draw(path, points, truth):
     ]
     series.append({"label": "truth", "style": "line", "x": [64, 8192], "y": [truth, truth]})
     title = f"a layer of dimension {truth:.0f}: only one estimate does not depend on the batch"
-    panel = {"title": "", "xlabel": "rows in a batch", "ylabel": "dimension", "xscale": "log", "series": series}
+    axes = {"xlabel": "rows in a batch", "ylabel": "dimension", "xscale": "log"}
+    panel = {"title": "", **axes, "series": series}
     figure = {"schema": "kspec-figure/1", "kspec": kspec.__version__, "command": "figure", "title": title}
     with open(path, "w", encoding="utf-8") as f:
         json.dump({**figure, "panels": [panel]}, f)
