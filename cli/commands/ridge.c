@@ -113,12 +113,9 @@ typedef struct {
     int measured; /* 1 if any point is measured */
     ridge_advice advice;
     ridge_forms forms;
-    /* with --density: a density for each N of --features */
-    kspec_ridge_density_result **densities;
-    /* the errors of predicting the mean of the training targets */
-    double mean_train_mse, mean_test_mse;
-    /* the errors of single targets: 2 m numbers for each point */
-    double *columns;
+    kspec_ridge_density_result **densities; /* with --density: one for each N of --features */
+    double mean_train_mse, mean_test_mse;   /* the errors of predicting the mean of the training targets */
+    double *columns;                        /* the errors of single targets: 2 m numbers for each point */
     double seconds;
     /* the device of the predictions, from the last call or from a call that lost its GPU */
     kspec_device_used device;
