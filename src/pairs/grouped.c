@@ -91,7 +91,7 @@ static double trace_of(const ks_grouped *g, ks_grouped_matrix m, int a) {
 
 /* ---- moving the centre ---- */
 
-/* out[b] = M d_b, by the upper triangle */
+/* Sets out[b] = M d_b from the upper triangle of M */
 static void times(int threads, const ks_grouped *g, ks_grouped_matrix m, const double *d, double *out[2],
                   double *partial) {
     const ks_stream view = {.cols = {g->cols[0], g->cols[1]}, .all = g->all, .G = (double *)m.M};
@@ -117,7 +117,7 @@ static kspec_status shift_band(void *ctx, size_t chunk, const ks_worker *worker)
     return KSPEC_OK;
 }
 
-/* sum n^2 |u - e|^2 |u - e|^2 of a block */
+/* Returns sum n^2 |u - e|^2 |u - e|^2 of a block */
 static double shifted_q(const ks_grouped *g, const double *e, const double E[2], const double q2[2], int w,
                         double *E2e[2]) {
     const int a = ks_grouped_first[w], b = ks_grouped_second[w];
@@ -177,7 +177,7 @@ static void move_centre(ks_grouped *g, const double *e) {
     }
 }
 
-/* Moves the centre by e; room: 2 all numbers, and those of ks_stream_times(). */
+/* Moves the centre by e. room: scratch of shift_room() numbers. */
 static void shift(int threads, ks_grouped *g, const double *e, double *room) {
     double *out[2] = {room, room + g->all}, *partial = room + 2 * g->all;
     double *p1 = g->vector[KS_G_P1], *p2 = g->vector[KS_G_P2], E[2], q2[2];
@@ -197,7 +197,7 @@ static void shift(int threads, ks_grouped *g, const double *e, double *room) {
 
 static size_t shift_room(size_t all) { return ks_size(ks_size_add(3, ks_size(2, bands(all))), all); }
 
-/* Moves the centre to the mean of all rows; room: as for shift(), and before it `all` numbers */
+/* Moves the centre to the mean of all rows. room: `all` numbers, followed by scratch for shift() */
 static void recentre(int threads, ks_grouped *g, double *room) {
     for (size_t j = 0; j < g->all; j++) room[j] = g->vector[KS_G_P1][j] / g->S[0];
     shift(threads, g, room, room + g->all);
@@ -255,10 +255,10 @@ static void set_unit(ks_grouped *g, const double *x, size_t count) {
 
 typedef struct {
     ks_grouped *g;
-    double *x;           /* rows about the means of their groups */
-    const size_t *first; /* of the block's groups; their rows begin at first[0] */
+    double *x;           /* rows minus the means of their groups */
+    const size_t *first; /* the first row of each group of the block */
     size_t groups;
-    double scale, *u;  /* groups x all, like the next three */
+    double scale, *u;  /* u, Wu and d are groups x all */
     double *Wu[2], *d; /* W u_b and the diagonal of W */
     double *numbers;   /* per group KS_G_NUMBERS */
     double *r, *t;     /* per group two */
@@ -387,7 +387,7 @@ static void add_product(int threads, const ks_grouped *g, const double *A, const
     loop(threads, ks_tiled_count(&p), make_tile, &p);
 }
 
-/* copy: room for the block's rows */
+/* Adds the block's products to W_k and E_k. copy: scratch for the block's rows */
 static void add_matrices(int threads, const block *b, double *copy) {
     ks_grouped *g = b->g;
     const size_t all = g->all, rows = b->first[b->groups] - b->first[0];
@@ -403,7 +403,7 @@ static void add_matrices(int threads, const block *b, double *copy) {
     if (g->E[1]) add_product(threads, g, copy, copy, b->groups, g->E[1]);
 }
 
-/* The centre of an empty state: the mean of its first groups */
+/* Sets the centre of an empty state to the mean of the first groups */
 static void begin(ks_grouped *g, const double *x, size_t rows, double scale) {
     double *c = g->vector[KS_G_CENTRE];
     for (size_t i = 0; i < rows; i++)

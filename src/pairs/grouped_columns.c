@@ -11,8 +11,9 @@ static double value_of_part(const ks_group_sizes *z, const ks_group_part *p) {
 }
 
 /*
- * out[k] = the sampled part of column k of matrix a, scaled from the sample's groups to all of them. Its sum
- * is known: what is missing is shared out like the squares of the columns' sums of squares.
+ * Sets out[k] to the sampled part of column k of matrix a, scaled from the sample's groups to all groups. The
+ * state knows the sum over columns. The difference to this sum is divided among the columns in proportion to
+ * their squared sums of squares.
  */
 static void sampled_parts(const ks_group_job *j, int a, int kind, const ks_group_part *total, double *out) {
     const ks_grouped *g = j->g;
@@ -83,7 +84,7 @@ static ks_forms exact_trace(const ks_group_job *j, size_t k, int a, ks_group_lin
     return f;
 }
 
-/* room: two lists of the columns of a */
+/* Computes the estimates without each column of matrix a. room: scratch of two lists of these columns */
 static void without_columns(const ks_group_job *j, int a, double *room) {
     const ks_grouped *g = j->g;
     const size_t G = j->sample->count, Q = g->cols[a], from = ks_group_start(g, a);

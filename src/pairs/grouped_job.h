@@ -5,10 +5,10 @@
 #include "pairs/grouped.h"
 
 /*
- * The sum over all tuples of rows from four different groups of a quarter of (x_i - x_j).(x_k - x_l) times
- * the same of y depends on these numbers (the notation is that of grouped.h; p_k = sum n^k u; s: the sum of
- * both orders of the matrices x and y). It is linear in them, so some columns may be summed
- * alone.
+ * These numbers determine the sum of (x_i - x_j).(x_k - x_l) (y_i - y_j).(y_k - y_l) / 4 over all tuples of
+ * rows from four different groups. The sum is linear in these numbers, so the sum over a few columns needs
+ * only their contributions. The notation is that of grouped.h. p_k = sum n^k u. (s): the sum of both orders
+ * of the matrices x and y.
  */
 typedef struct {
     double WW[4];       /* <W_k, W_l>: 00, 01, 02, 11 */
@@ -31,8 +31,8 @@ typedef struct {
 } ks_group_sizes;
 
 /*
- * The same sums for products of traces, |x_i - x_j|^2 |x_k - x_l|^2; and for a single column, where both
- * agree. t_k and e_k are the traces of W_k and E_k.
+ * The sums of ks_forms for products of traces, |x_i - x_j|^2 |x_k - x_l|^2. For a single column, both kinds
+ * of sums agree. t_k and e_k are the traces of W_k and E_k.
  */
 typedef struct {
     double t[3], own[3], e[2], Z[2];
@@ -46,15 +46,15 @@ ks_forms ks_forms_of_traces(const ks_group_line *l);
 /* The number of tuples of four rows from different groups, or of two */
 double ks_group_tuples(const ks_group_sizes *z);
 
-/* m(1) times the number of columns: the mean over pairs of rows from different groups */
+/* Returns m(1) times the number of columns, the mean over pairs of rows from different groups */
 double ks_group_trace(const ks_group_sizes *z, const ks_group_line *l);
 
-/* The numbers of column k alone; n, u and d: of a group to leave out (n = 0: none) */
+/* Returns the numbers of column k alone. n, u and d describe a group to leave out (n = 0: none) */
 ks_group_line ks_group_column(const ks_grouped *g, size_t k, double n, double u, double d);
 
 /* ---- the work ---- */
 
-/* The part of the numbers of a column of which the state has only the sum over columns */
+/* Those numbers of a column that the state stores only as a sum over columns */
 typedef struct {
     double own[3], Z[2], qU, q, vq;
 } ks_group_part;
@@ -66,13 +66,17 @@ typedef struct {
     ks_group_sizes all;
     ks_forms block[3];
     ks_group_line trace[2];
-    double own[2], own_less[2], pairs[2], fewer[2]; /* by matrix, as in sums.h; fewer: 0 if complete */
+    double own[2], own_less[2], pairs[2], fewer[2]; /* for each matrix, as in sums.h; fewer: 0 if complete */
     double alone[2];                                /* the sum over single columns */
     double *W0p[2], *E1p[2];                        /* W_0 and E_1 times p_2 of matrix a */
-    ks_forms *exact[2]; /* per column: products of matrices with its own matrix and with the other one */
-    /* per part of the groups and column: with its own matrix, with the other one, for traces */
+    /* for each column: products of its own matrix with itself, and with the other matrix */
+    ks_forms *exact[2];
+    /*
+     * for each part of the groups and each column: products of the own matrix with itself, with the other
+     * matrix, and products of traces
+     */
     ks_group_part *parts[3];
-    size_t count, longest; /* parts; rows of the longest group of the sample */
+    size_t count, longest; /* the number of parts, and the size of the sample's largest group */
     double **room;         /* per worker */
 } ks_group_job;
 
@@ -88,5 +92,5 @@ static inline double ks_group_diagonal(ks_grouped_matrix m, size_t all, size_t k
     return m.factor * m.M[k * all + k];
 }
 
-/* Sets the estimates without each column, on sampled sides; room: two lists of all columns. */
+/* Sets the estimates without each column of sampled sides. room: scratch of two lists of all columns. */
 void ks_group_leave_out_columns(const ks_group_job *j, double *room);

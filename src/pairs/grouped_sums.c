@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PARTS = 16 }; /* of the sample's groups */
+enum { PARTS = 16 }; /* parts of the sample */
 
 /* <M, L> over the columns of b in row k */
 static double row_dot(const ks_grouped *g, ks_grouped_matrix M, ks_grouped_matrix L, size_t k, int b) {
@@ -18,7 +18,7 @@ static double row_dot(const ks_grouped *g, ks_grouped_matrix M, ks_grouped_matri
 static void add_row(const ks_grouped *g, size_t k, int b, ks_forms *f) {
     static const int WW[4][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}},
                      WE[5][2] = {{0, 1}, {1, 1}, {2, 1}, {0, 2}, {1, 2}}, EE[3][2] = {{1, 1}, {1, 2}, {2, 2}};
-    const int one = g->E[1] == NULL; /* all products are multiples of three */
+    const int one = g->E[1] == NULL; /* one: all products are multiples of WW[0], WE[0] and EE[0] */
     ks_grouped_matrix W[3], E[3];
     for (int i = 0; i < 3; i++) W[i] = ks_grouped_w(g, i);
     for (int i = 0; i < 4; i++) f->WW[i] += !i || !one ? row_dot(g, W[WW[i][0]], W[WW[i][1]], k, b) : 0;
@@ -136,18 +136,20 @@ static ks_group_sizes without(const ks_group_sizes *all, double n) {
     return z;
 }
 
-/* A group: its rows about their mean, with n, u, and per matrix r, t, u.p_2, u.T_1, u.T_2, u.v */
+/* A group: n, the rows y minus their mean, u, and for each matrix r, t, u.p_2, u.T_1, u.T_2, u.v */
 typedef struct {
     size_t n;
     const double *y, *u;
     double *d, *Wu[2], *Wq[2]; /* the diagonal of W; W u_b and W p_2b */
     double r[2], t[2], uq[2], uT[2][2], uv[2];
-    /* per block: <W_k, W>, <E_k, W>, u W_k u, u E_k u; |W|^2, u W u; p_2 W_0 u, p_2 E_1 u, p_2 W u (s) */
+    /*
+     * for each block: <W_k, W>, <E_k, W>, u W_k u, u E_k u, |W|^2, u W u, p_2 W_0 u, p_2 E_1 u, p_2 W u (s)
+     */
     double WW[3][3], EW[3][2], uWu[3][3], uEu[3][2], own[3], z[3], qWu[3], qEu[3], qwu[3];
     double uU[3][2], vu[3]; /* u U_k, v u (s) */
 } group;
 
-/* T (lines x all) = x M for the columns of matrix a, from its own on */
+/* Computes T (lines x all) = x M from the columns of matrix a, for this and later columns */
 static void multiply(const ks_grouped *g, const double *x, size_t lines, const double *M, int a, double *T) {
     const size_t at = ks_group_start(g, a), width = g->all - at;
     ks_gemm(0, 0, lines, width, g->cols[a], 1, x + at, g->all, M + at * g->all + at, g->all, 0, T + at,
@@ -155,8 +157,8 @@ static void multiply(const ks_grouped *g, const double *x, size_t lines, const d
 }
 
 /*
- * The products of the group's rows and of its mean, the line after the rows, with a matrix, by block.
- * rows, mean: sum over rows of x M x; u M u
+ * Computes products of a group with the matrix M, for each block. rows: the sum over rows of x M x. mean: u M
+ * u. u is the line after the group's rows.
  */
 static void forms_of(const ks_group_job *j, const group *p, ks_grouped_matrix M, double *T, double rows[3],
                      double mean[3]) {
@@ -300,8 +302,8 @@ static ks_group_line without_trace(const ks_group_job *j, const group *p, int a,
 }
 
 /*
- * What one group adds to the numbers of each column that the state does not have: of block (a, b), row k is a
- * column of a. The sums over all columns are those of the state.
+ * Adds one group's contribution to those numbers of each column k of matrix a, in block (a, b), that the
+ * state stores only as sums over columns.
  */
 static void add_sample(const ks_group_job *j, const group *p, int a, int b, const double *square, double *T,
                        ks_group_part *to) {
@@ -345,7 +347,10 @@ static size_t square_room(const ks_group_job *j) {
     return 2 * n * n;
 }
 
-/* Group i of the sample; to: where it adds to the columns' sums */
+/*
+ * Computes the estimates without group i of the sample. to: the sums of columns to which the group
+ * contributes
+ */
 static void one_group(const ks_group_job *j, size_t i, double *room, ks_group_part *const to[3]) {
     const ks_grouped *g = j->g;
     const size_t all = g->all;

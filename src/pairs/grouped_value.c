@@ -1,7 +1,7 @@
 /* Turns the numbers of grouped_job.h into sums over tuples of rows from different groups. */
 #include "pairs/grouped_job.h"
 
-/* Without centring, it is the sum of (x_i.x_k)(y_i.y_k) over pairs of rows from two groups. */
+/* Without centring, the value is the sum of (x_i.x_k)(y_i.y_k) over pairs of rows from two groups. */
 double ks_forms_value(const ks_group_sizes *z, const ks_forms *f) {
     if (!z->centered) return f->WW[0] - f->own[0];
     const double N = z->S[0], S = z->S[1], M = N * N - S;
@@ -70,7 +70,7 @@ ks_group_line ks_group_column(const ks_grouped *g, size_t k, double n, double u,
     return l;
 }
 
-/* m(1) times the number of columns: the mean over pairs of rows from different groups */
+/* Returns m(1) times the number of columns, the mean over pairs of rows from different groups */
 double ks_group_trace(const ks_group_sizes *z, const ks_group_line *l) {
     if (!z->centered) return l->t[0] / z->S[0];
     return (z->S[0] * (l->t[0] + l->e[0]) - l->t[1] - l->pp) / (z->S[0] * z->S[0] - z->S[1]);

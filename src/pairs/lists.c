@@ -1,4 +1,4 @@
-/* Turns lists over rows and columns into second-order sums for matrices with one trial. */
+/* Computes second-order sums of matrices with one trial from lists over rows and columns. */
 #include "pairs/lists.h"
 
 #include "base/error.h"
@@ -53,7 +53,7 @@ static ks_quad all_of(const ks_lists *l, double own, double V, double V2) {
     return q;
 }
 
-/* The same as without_row() of sums.c */
+/* Computes the sums without row i, like without_row() of sums.c */
 static ks_quad without_row(const ks_lists *l, double own, double V, double V2, const ks_quad *all, size_t i) {
     const ks_two *t = l->t;
     const double n = (double)t->P, f = t->centered ? n / (n - 1) : 1, e = t->centered ? 1 / (n - 1) : 0;
@@ -70,7 +70,10 @@ static ks_quad without_row(const ks_lists *l, double own, double V, double V2, c
                      d, all->t - f * l->u[i]};
 }
 
-/* The same as without_columns() of sums.c. V: the other matrix's sum of squares */
+/*
+ * Computes the sums without each column, like without_columns() of sums.c. V: the other matrix's sum of
+ * squares
+ */
 static void without_columns(const ks_lists *l, int second, double own, double V, const ks_quad *all,
                             ks_quad *out) {
     const ks_two *t = l->t;

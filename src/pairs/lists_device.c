@@ -12,7 +12,7 @@ typedef struct {
     size_t P, Q, R;
 } held;
 
-/* The sums of row[i] col[j] X[i,j]^power over one index; row and col may be NULL. */
+/* Computes the sums of row[i] col[j] X[i,j]^power over one index. row and col may be NULL. */
 static void powers(const held *h, const ks_mat *X, size_t cols, int power, const double *row,
                    const double *col, ks_tile_result what, double *out) {
     const ks_mat_expression e = {
@@ -46,7 +46,7 @@ static void by_columns(const held *h, const ks_lists *l) {
     ks_squares_sums(at, h->P, h->Q, 1, h->X, T, 0, KS_TILE_ROW_SUMS, l->form);
 }
 
-/* sums over rows of X o (B X), B = Y Y^T */
+/* Computes sums over rows of X o (B X), where B = Y Y^T */
 static void columns(const held *h, const ks_run *run, const ks_mat *B, const ks_mat *X, size_t cols,
                     double *out) {
     ks_mat *T = ks_squares_matrix(h->at, h->P, cols);

@@ -1,6 +1,6 @@
 /*
- * Computes the lists of pairs/lists.h on the CPU, through the products of columns: two passes over the rows,
- * one product, and for a single matrix, whose product is symmetric, only half of each product.
+ * Computes the lists of pairs/lists.h on the CPU from the products of columns, X^T Y. The lists need two
+ * passes over the rows and one product. For a single matrix the product is symmetric, so half of it suffices.
  */
 #include "pairs/lists.h"
 
@@ -11,10 +11,13 @@
 #include <math.h>
 #include <string.h>
 
-/* BLOCK: columns of a product at a time; STRIP: columns of sums at a time; PARTS: most parts of the rows */
+/*
+ * Sizes: BAND rows and BLOCK columns of a product at a time, STRIP columns of sums at a time, at most PARTS
+ * parts of the rows
+ */
 enum { BAND = 128, BLOCK = 128, STRIP = 512, PARTS = 64 };
 
-/* Sums over rows of x^2, w x^2, w x, x^3 and x^4 per column, where w is the other matrix's |y|^2 */
+/* Sums over rows of x^2, w x^2, w x, x^3 and x^4 for each column. w is the other matrix's |y|^2 */
 enum { SQUARES, WEIGHTED, ALONG, CUBES, FOURTHS, SUMS };
 
 typedef struct {
@@ -23,11 +26,11 @@ typedef struct {
     size_t rows; /* of a part */
     double *partial[2], *tx[2];
     double *M;         /* Q x R */
-    double **T;        /* per worker BAND x BLOCK */
-    double *scale;     /* per column, or NULL: see ks_sums.scaled */
-    double *weighted;  /* per row of X: the sum of scale x^2 */
-    double *row_scale; /* per row of M: the sum of M^2 times the scale of the column */
-    double *other;     /* per part of M's rows, the sums of squares of its columns */
+    double **T;        /* each worker's BAND x BLOCK */
+    double *scale;     /* factors of columns (ks_sums.scaled), or NULL */
+    double *weighted;  /* the sum of scale x^2 for each row of X */
+    double *row_scale; /* the sum of M^2 scale for each row of M */
+    double *other;     /* each part's sums of squares of M's columns */
     size_t lines;      /* of M in a part */
 } job;
 
@@ -62,7 +65,8 @@ static kspec_status sum_rows(void *ctx, size_t chunk, const ks_worker *worker) {
     const ks_lists *l = j->l;
     const ks_two *t = l->t;
     const size_t from = chunk * j->rows, to = t->P - from < j->rows ? t->P : from + j->rows;
-    for (size_t at = from; at < to; at += BAND) { /* read again before it leaves the cache */
+    /* the second pass over a band finds the band in the cache */
+    for (size_t at = from; at < to; at += BAND) {
         const size_t end = to - at < BAND ? to : at + BAND;
         for (size_t i = at; i < end; i++) {
             l->u[i] = ks_dot(t->Q, t->X + i * t->Q, t->X + i * t->Q);
@@ -74,7 +78,7 @@ static kspec_status sum_rows(void *ctx, size_t chunk, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* The sums of one kind over all parts */
+/* Adds the sums of one kind over all parts */
 static void add_parts(const double *partial, size_t parts, size_t cols, int kind, double *to) {
     for (size_t p = 0; p < parts && to; p++)
         for (size_t k = 0; k < cols; k++) to[k] += partial[(p * SUMS + (size_t)kind) * cols + k];
@@ -113,7 +117,7 @@ static kspec_status sum_product(void *ctx, size_t chunk, const ks_worker *worker
 
 /* ---- the second pass ---- */
 
-/* form[i] = x_i' M y_i. A symmetric M counts twice above its diagonal, by blocks of columns. */
+/* Computes form[i] = x_i' M y_i. For a symmetric M, blocks above the diagonal count twice. */
 static void band_forms(const job *j, size_t i0, size_t m, double *T) {
     const ks_two *t = j->l->t;
     const size_t Q = t->Q, R = t->R;

@@ -14,18 +14,18 @@
  *
  *     P = xy, R = zw, D = xz, E = yw, x, y, z, w as sums over the rows of a unit,
  *
- * the kernel's cycle takes P from one unit and R from another; two 1-cycles take D and E. With centring,
- * P = xy may be split into x from one unit and minus y from another, and so on. With S the sum over different
- * units,
+ * a cycle of order 2 contains P from one unit and R from another, and two cycles of order 1 contain D and E.
+ * Centring replaces a product such as P = xy by x from one unit times y from another, with a minus sign. Let
+ * S be the sum over different units. Then
  *
  *     m(2):    S(P,R) / N_2 - (S(x,y,R) + S(z,w,P)) / N_3 + S(x,y,z,w) / N_4,
  *     m(1)^2:  S(D,E) / N_2 - (S(x,z,E) + S(y,w,D)) / N_3 + S(x,y,z,w) / N_4,
  *
  * where N_k = S(s,...,s) counts the k-tuples of rows from different units, and s is the number of rows of a
- * unit. Each S follows from the sums over units of products of P, R, D, ...; the code keeps all these sums,
- * with and without the unit that is left out. If all tuples count alike, each term is the mean over the same
- * tuples of four rows. A pair of units of sizes s and t then counts as often as two rows can be taken from
- * two other groups, and three units count as often as one row can.
+ * unit. Each S follows from the sums over units of products of P, R, D and so on. The code computes all these
+ * sums, with all units and without each unit. If all tuples have equal weight, each term is the mean over the
+ * same tuples of four rows. The weight of a pair of units is then the number of pairs of rows from two other
+ * units. The weight of three units is the number of rows in other units.
  */
 enum { STRIP = KS_PAIRS_STRIP, MAX_CHUNKS = 64 };
 
@@ -34,7 +34,10 @@ typedef struct {
     double moment, square, weight, terms;
 } total;
 
-/* Scratch of one worker: panels of a strip, rows x STRIP, and a column of `rows` numbers */
+/*
+ * Scratch of one worker. A strip is a range of STRIP consecutive columns. y, w, seen: rows x STRIP. x, z,
+ * here: one column
+ */
 typedef struct {
     double *y, *w, *seen, *x, *z, *here;
 } scratch;
@@ -46,10 +49,13 @@ typedef struct {
     /* the rows, ordered by group */
     ks_group_order order;
     scratch *workers;
-    /* per chunk: all pairs, the pairs with each column, and without each group of rows, 3 vectors of lanes */
+    /*
+     * sums of each chunk: over all pairs, over the pairs with each column, and without each group of rows (3
+     * vectors of lanes)
+     */
     total *all, *col;
     double *left;
-    /* centred groups: the counts for ks_pairs_panel.counts; otherwise NULL */
+    /* counts for ks_pairs_panel.counts if groups are centred, otherwise NULL */
     double *counts;
 } job;
 
@@ -67,7 +73,9 @@ static void add(total *to, const total *from) {
     to->terms += from->terms;
 }
 
-/* Columns c0 ... c0+count-1 of all rows; the rest of the strip is columns that do not count */
+/*
+ * Copies columns c0 ... c0+count-1 of all rows to the strip, and zeros to the remaining columns of the strip
+ */
 static void take_strip(const job *j, size_t c0, size_t count, scratch *w) {
     const ks_pairs *in = j->in;
     for (size_t i = 0; i < in->rows->n; i++)
@@ -88,7 +96,10 @@ static void take_column(const job *j, size_t a, scratch *w) {
     }
 }
 
-/* Pairs the strip at c0 with every column before its last, and with itself if columns are complete. */
+/*
+ * Computes the pairs of each column of the strip at c0 with all earlier columns, and with itself if columns
+ * are complete.
+ */
 static void strip(const job *j, size_t chunk, size_t c0, scratch *w) {
     const ks_pairs *in = j->in;
     const size_t Q = in->cols->n, count = Q - c0 < STRIP ? Q - c0 : STRIP;
@@ -108,7 +119,8 @@ static void strip(const job *j, size_t chunk, size_t c0, scratch *w) {
     for (size_t a = 0; a < c0 + count; a++) {
         for (size_t k = 0; k < STRIP; k++) {
             keep[k] = k < count && c0 + k > a && ks_group_of(in->cols, a) != ks_group_of(in->cols, c0 + k);
-            if (in->complete && c0 + k == a) keep[k] = 0.5; /* other pairs count in both orders */
+            /* a half, because other pairs count in both orders */
+            if (in->complete && c0 + k == a) keep[k] = 0.5;
         }
         if (a + 1 == c0 + count && !in->complete) continue;
         take_column(j, a, w);
@@ -155,7 +167,7 @@ static void count_tuples(const ks_groups *rows, double *N) {
     }
 }
 
-/* j->all[0], j->col[0 ...] and row[g] receive the sums over all pairs. */
+/* Computes the sums over all pairs, which j->all[0], j->col[0 ...] and row[g] receive. */
 static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *arena, kspec_error *err) {
     const size_t Q = j->in->cols->n, n = j->in->rows->n, all = (Q + STRIP - 1) / STRIP;
     kspec_status st = ks_simd_choose(&j->k, err);
@@ -199,9 +211,9 @@ static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *
 /* ---- first order ---- */
 
 /*
- * m(1) of column a over the units, without one unit (whose sums are in `own`), times its weight N_1: the sum
- * of D - S(x,z) N_1/N_2 if centred, otherwise of D. If pairs of rows count alike, D of a unit counts once for
- * every row of other units.
+ * Computes m(1) of one column without one unit (whose sums are in `own`), times the weight N_1. The value is
+ * the sum of D, minus S(x,z) N_1/N_2 if centred. If pairs of rows have equal weight, D of a unit counts once
+ * for every row of other units.
  */
 enum { T_N, T_X, T_Z, T_D, T_XZ, T_NN, T_ND, T_SUMS };
 
@@ -241,7 +253,10 @@ static void trace_unit(const ks_pairs *in, size_t g, size_t a, double *own) {
     own[T_ND] = own[T_N] * own[T_D];
 }
 
-/* value and weight: 1 + rows.count + cols.count of each. Returns the sum of |terms| of the first value. */
+/*
+ * Computes 1 + rows.count + cols.count values and weights of m(1). Returns the sum of |terms| of the first
+ * value.
+ */
 static double traces(const ks_pairs *in, double *value, double *weight) {
     const size_t G = in->rows->count, Q = in->cols->n, H = in->cols->count;
     const int alike = in->alike && in->rows->of && !in->seen_a;
@@ -272,9 +287,9 @@ static double traces(const ks_pairs *in, double *value, double *weight) {
 /* ---- two 1-cycles, not centred: by sums over blocks ---- */
 
 /*
- * With u = x z, let T be its sum, T_g and T_c the sums of a group of rows and of a group of columns, and T_gc
- * the sum of both. The sum over different groups on either side is T^2 - sum T_g^2 - sum T_c^2 + sum T_gc^2.
- * For complete columns it is T^2 - sum T_g^2.
+ * Let T be the sum of u = x z over all entries. T_g is the sum over a group of rows, T_c over a group of
+ * columns, and T_gc over the entries in both. The sum of u u' over different groups of rows and of columns is
+ * T^2 - sum T_g^2 - sum T_c^2 + sum T_gc^2. For complete columns the sum is T^2 - sum T_g^2.
  */
 static kspec_status squares(const ks_pairs *in, double *out, kspec_error *err) {
     const size_t n_rows = in->rows->n, Q = in->cols->n, G = in->rows->count, H = in->cols->count;
@@ -340,12 +355,12 @@ static kspec_status complete(const ks_run *run, const ks_pairs *in, const ks_pai
     for (size_t k = 0; k < count && !st; k++) {
         total t = k == 0 || k > G ? j.all[0] : row[k - 1];
         const size_t c = k - 1 - G;
-        for (size_t a = 0; a < Q && k > G; a++) /* the columns of a pair are from different groups */
+        for (size_t a = 0; a < Q && k > G; a++) /* the two columns of a pair belong to different groups */
             if (ks_group_of(in->cols, a) == c) {
                 const total *gone = &j.col[a];
                 t.moment -= gone->moment, t.square -= gone->square, t.weight -= gone->weight;
             }
-        /* both orders of a pair of columns */
+        /* a pair of columns counts in both orders */
         double pairs = 2 * t.weight;
         if (!in->centered)
             pairs = different(in->rows, k >= 1 && k <= G ? k - 1 : SIZE_MAX) *
@@ -360,8 +375,8 @@ static kspec_status complete(const ks_run *run, const ks_pairs *in, const ks_pai
 }
 
 /*
- * Not centred, with missing entries: divides the estimates of the matrix with zeros for missing entries by
- * the estimates of the zero-one mask.
+ * Estimates for data that are not centred and have missing entries. Divides the estimates of the matrix with
+ * zeros for missing entries by the estimates of the zero-one mask.
  */
 static kspec_status with_holes(const ks_run *run, const ks_pairs *in, const ks_pairs_out *out,
                                kspec_error *err) {
@@ -377,7 +392,7 @@ static kspec_status with_holes(const ks_run *run, const ks_pairs *in, const ks_p
                    seen = {in->seen_a, in->seen_b, NULL, NULL, in->rows, in->cols, 0};
     if (!st) st = complete(&first, &values, &own, err);
     if (!st) st = complete(&second, &seen, &there, err);
-    /* of a ratio v/w: (terms of v + |v/w| terms of w) / w */
+    /* the terms of a ratio v/w are (terms of v + |v/w| terms of w) / w */
     for (int n = 0; n < 2 && !st && out->terms; n++) {
         const double v = n ? out->moment[0] : out->trace[0], w = n ? there.moment[0] : there.trace[0];
         out->terms[n] = (out->terms[n] + fabs(v / w) * terms[n]) / w;
@@ -396,7 +411,7 @@ kspec_status ks_pairs_make(const ks_run *run, const ks_pairs *in, const ks_pairs
     if (in->seen_a && !in->centered) return with_holes(run, in, out, err);
     kspec_status st = complete(run, in, out, err);
     if (st || !out->cycles) return st;
-    /* centred: the number of available row pairs, out of n (n-1) per column pair */
+    /* for centred data, the fraction of available pairs of rows, out of n (n-1) for each pair of columns */
     const double rows = (double)in->rows->n, cols = (double)in->cols->n;
     for (size_t k = 0; k < 1 + in->rows->count + in->cols->count; k++) {
         double n = rows - (k >= 1 && k <= in->rows->count), q = cols - (k > in->rows->count);

@@ -1,15 +1,15 @@
 /*
- * Estimates first and second order one pair of columns at a time. This general method supports rows and
+ * Estimates m(1), m(1)^2 and m(2) one pair of columns at a time. This general method supports rows and
  * columns in groups, and missing entries. Each estimate is computed from the whole matrix, without each group
- * of rows, and without each group of columns. Without groups, each row and each column is left out.
+ * of rows, and without each group of columns. Without groups, each row and each column is its own group.
  *
  * Every tuple of rows and columns counts once, as in path and exact. With centring, each term is the mean
  * over its tuples of rows from different groups. So a constant added to a column changes nothing if all
- * groups have the same size. If sizes differ (ks_groups_even) it does, because the terms weigh the rows
- * differently, unless they are to count `alike`.
+ * groups have the same size. If sizes differ (ks_groups_even), a constant does change the result, because the
+ * terms weigh the rows differently. `alike` avoids this change.
  *
- * With missing entries and centring, the pair (a, c) of columns uses the n rows in which both are seen (in
- * both trials), and counts n (n-1) times, as often as there are cycles. Without centring, sums over the
+ * With missing entries and centring, the pair (a, c) of columns uses the n rows that contain both entries (in
+ * both trials). The pair has the weight n (n-1), the number of cycles. Without centring, sums over the
  * available cycles are divided by their number.
  */
 #pragma once
@@ -18,19 +18,19 @@
 #include "base/groups.h"
 
 typedef struct {
-    /* P x Q, dense, 0 where missing; the two trials, or B = A with one trial */
+    /* the two trials (P x Q, dense, 0 for missing entries), or B = A with one trial */
     const double *A, *B;
-    /* 1 where A and B are seen, 0 elsewhere; NULL: all are seen */
+    /* 1 for each entry of A and B that exists, 0 for a missing entry; NULL: no entry is missing */
     const double *seen_a, *seen_b;
-    /* their n are P and Q */
+    /* groups of the P rows and of the Q columns */
     const ks_groups *rows, *cols;
     int centered;
     /*
-     * 1, for centred groups of rows: all tuples of four rows from different groups count alike in every term,
-     * so that a constant changes nothing, even if the groups' sizes differ
+     * 1, for centred groups of rows: all tuples of four rows from different groups have equal weight in every
+     * term. A constant then changes nothing, even if the groups' sizes differ
      */
     int alike;
-    int complete; /* 1: the columns are complete, and each is also paired with itself; no column groups */
+    int complete; /* 1: columns are complete, without groups, and pairs of a column with itself count */
 } ks_pairs;
 
 /*

@@ -11,13 +11,13 @@
 typedef struct {
     double key;
     uint64_t stream, row;
-    size_t place; /* of its entries: rows + place * width */
+    size_t place; /* entries are at rows + place * width */
 } ks_kept;
 
 typedef struct {
     uint64_t seed;
     size_t capacity, width, count;
-    ks_kept *kept; /* a heap: the largest key is first */
+    ks_kept *kept; /* a heap with the largest key first */
     double *rows;
 } ks_reservoir;
 
@@ -25,10 +25,13 @@ typedef struct {
 kspec_status ks_reservoir_open(ks_reservoir *r, uint64_t seed, size_t capacity, size_t width, ks_arena *arena,
                                kspec_error *err);
 
-/* The place for row number `row` of a stream, which the caller fills; NULL: not sampled */
+/*
+ * Returns the memory for row number `row` of a stream, which the caller fills; NULL: the sample does not
+ * contain this row
+ */
 double *ks_reservoir_place(ks_reservoir *r, uint64_t stream, uint64_t row);
 
-/* Offers row number `row` of a stream to the sample, which may or may not take it. */
+/* Offers row number `row` of a stream to the sample, which copies the row if its key is small enough. */
 void ks_reservoir_offer(ks_reservoir *r, uint64_t stream, uint64_t row, const double *x);
 
 /* Merges another sample with the same seed, capacity and width. */

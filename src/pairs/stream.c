@@ -41,8 +41,8 @@ static double dot_of(const ks_stream *s, const double *x, const double *y, int a
 }
 
 /*
- * Moves the sums of the same rows to the centre mean + e, e = f d: y' = y - e, r_a' = r_a - 2 e_a.y_a + E_a
- * with E_a = |e_a|^2, where the sum of y is 0.
+ * Moves the sums to the centre mean + e, where e = f d. The rows become y' = y - e and r_a' = r_a - 2 e_a.y_a
+ * + E_a, with E_a = |e_a|^2. The sum of y is 0.
  */
 void ks_stream_move(const ks_stream *s, ks_stream_part *p, double f, const double *d) {
     static const int first[3] = {0, 0, 1}, second[3] = {0, 1, 1};
@@ -106,7 +106,7 @@ kspec_status ks_stream_room_open(ks_stream_room *room, size_t all, size_t rows, 
 typedef struct {
     const ks_stream *s;
     const double *d;
-    double *partial; /* per chunk 2 x all */
+    double *partial; /* 2 x all numbers of each chunk */
 } times_job;
 
 static kspec_status times_rows(void *ctx, size_t chunk, const ks_worker *worker) {
@@ -119,7 +119,7 @@ static kspec_status times_rows(void *ctx, size_t chunk, const ks_worker *worker)
     for (size_t i = from; i < to; i++) {
         const double *row = s->G + i * all, *d = j->d;
         double first = 0, second = 0;
-        double *below = i < Q ? g : h; /* d_i belongs to one of the two matrices */
+        double *below = i < Q ? g : h; /* column i belongs to one of the two matrices */
         for (size_t k = i + 1; k < all; k++) below[k] += row[k] * d[i];
         for (size_t k = i; k < Q; k++) first += row[k] * d[k];
         for (size_t k = i > Q ? i : Q; k < all; k++) second += row[k] * d[k];
@@ -155,7 +155,7 @@ typedef struct {
     double scale;
     ks_stream_part *p;
     double *mean, *low; /* of the block */
-    const double *d;    /* from the state's mean to the block's */
+    const double *d;    /* the block's mean minus the state's mean */
     double *r[2], *along[2];
 } block;
 
@@ -176,7 +176,7 @@ static kspec_status center_strip(void *ctx, size_t chunk, const ks_worker *worke
     return KSPEC_OK;
 }
 
-/* r_a and d_a.y of each row */
+/* Computes r_a and d_a.y of each row */
 static kspec_status measure_rows(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const block *b = ctx;
@@ -261,7 +261,7 @@ static void set_unit(ks_stream *s, const double *x, size_t count) {
     if (most == 0) return;
     frexp(most, &e);
     if (!s->known) {
-        s->known = 1, s->exponent = e; /* all sums are 0 */
+        s->known = 1, s->exponent = e; /* all sums are still 0 */
     } else if (e > s->exponent + HEADROOM) {
         rescale(s, e);
     }
@@ -295,7 +295,7 @@ void ks_stream_add(int threads, ks_stream *s, double *x, size_t count, ks_stream
         q->N4[0] += r * r, q->N4[1] += r * u, q->N4[2] += u * u;
     }
     if (s->n) ks_stream_times(threads, s, d, 1, p->g, room->partial);
-    /* the means contribute to G like one additional row */
+    /* the difference of the means contributes to G like one additional row */
     const double both = sqrt((double)s->n * (double)count / (double)(s->n + count));
     for (size_t j = 0; j < all; j++) x[count * all + j] = both * d[j];
     ks_tiled g = {1, 0, all, all, count + 1, 1, x, all, x, all, 1, s->G, all, 1};

@@ -1,6 +1,6 @@
 /*
  * The state of a stream (pairs/stream.h) on a GPU, for batches on that GPU: the products of columns and the
- * sample of rows. Data with one number per column, or fewer, stay in host memory.
+ * sample of rows. Vectors over the columns and scalars stay in host memory.
  */
 #pragma once
 
@@ -9,12 +9,12 @@
 #include "pairs/stream.h"
 
 typedef struct {
-    ks_mat *G[3];    /* of matrices 00, 01 and 11, dense; NULL: the state is in host memory */
-    ks_mat *rows[2]; /* of the sample, in either matrix */
-    int fetched;     /* the host has the same values */
+    ks_mat *G[3];    /* the blocks 00, 01 and 11 of G, dense; NULL: the state is in host memory */
+    ks_mat *rows[2]; /* the sample's rows in each matrix */
+    int fetched;     /* 1: the host has equal values */
 } ks_stream_there;
 
-/* Copies the state to run->device, unless it is already on it. */
+/* Copies the state to run->device, unless the state is already there. */
 kspec_status ks_stream_send(const ks_run *run, const ks_stream *s, const ks_reservoir *sample,
                             ks_stream_there *there, kspec_error *err);
 
@@ -26,8 +26,8 @@ kspec_status ks_stream_fetch(const ks_run *run, ks_stream *s, ks_reservoir *samp
 void ks_stream_leave(const ks_run *run, ks_stream_there *there);
 
 /*
- * A batch on the device, checked, scaled, and ready to be added. *suits = 0: the host must add it, because
- * entries are not finite, or their size differs too much from earlier ones.
+ * A batch on the device, checked, scaled, and ready to be added. *suits = 0: the host must add the batch,
+ * because entries are not finite, or differ too much in size from earlier entries.
  */
 typedef struct {
     ks_mat *Y[2]; /* `count` + 1 rows */
@@ -43,7 +43,7 @@ kspec_status ks_stream_batch_open(const ks_run *run, ks_stream *s, const ks_rese
 void ks_stream_batch_close(const ks_run *run, ks_stream_batch *b);
 
 /*
- * Adds the batch, whose first row has number `first` in a stream. After a failure the state is undefined: it
+ * Adds the batch, whose first row has number `first` in a stream. After a failure the state is undefined and
  * may contain some of these rows.
  */
 kspec_status ks_stream_batch_add(const ks_run *run, ks_stream *s, ks_reservoir *sample, uint64_t stream,

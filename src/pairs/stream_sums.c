@@ -8,7 +8,7 @@
 
 enum { BAND = 128 };
 
-/* the two matrices of each of the three sums, 0 and 0, 1 and 1, 0 and 1; and the index of its N4 */
+/* the two matrices of each of the three sums (0 and 0, 1 and 1, 0 and 1), and the index of each sum's N4 */
 static const int FIRST[3] = {0, 1, 0}, SECOND[3] = {0, 1, 1}, OF_N4[3] = {0, 2, 1};
 
 typedef struct {
@@ -16,12 +16,12 @@ typedef struct {
     int centered;
     double n;
     size_t count;
-    ks_stream_part p;    /* about 0 if not centred */
-    double *mean;        /* the vector moved to 0: none if centred */
-    double *x, *r[2];    /* the rows, in units, centred if requested; |x_a|^2 */
+    ks_stream_part p;    /* sums about 0 unless centred */
+    double *mean;        /* the mean, or 0 if centred */
+    double *x, *r[2];    /* scaled rows, centred if requested; |x_a|^2 */
     double *form[3];     /* x_a' G_ab x_b of each row */
-    double **T;          /* per worker BAND x all */
-    double *weighted[2]; /* sum over the rows of r_a x^2, per column */
+    double **T;          /* BAND x all for each worker */
+    double *weighted[2]; /* sum over rows of r_a x^2, for each column */
 } job;
 
 static size_t start(const ks_stream *s, int a) { return a ? s->cols[0] : 0; }
@@ -127,7 +127,7 @@ static void fourth(const job *j, int a, int b, double N4, double own, double *ou
     for (size_t k = 0; k < s->cols[a]; k++) out[k] = scale * weighted[k] - own * j->p.S4[start(s, a) + k];
 }
 
-/* The same as without_row() of sums.c, for one trial */
+/* Computes the sums without row i, like without_row() of sums.c for one trial */
 static ks_quad without_row(const job *j, int w, double own, const ks_quad *all, size_t i) {
     const ks_stream *s = j->s;
     const ks_stream_part *p = &j->p;
@@ -149,7 +149,7 @@ static ks_quad without_row(const job *j, int w, double own, const ks_quad *all, 
                      d, all->t - f * r};
 }
 
-/* The same as all_of() of sums.c */
+/* Computes the sums from all data, like all_of() of sums.c */
 static ks_quad all_of(const job *j, int w, double own, double whole) {
     const ks_stream *s = j->s;
     const int a = FIRST[w], b = SECOND[w];
@@ -161,7 +161,10 @@ static ks_quad all_of(const job *j, int w, double own, double whole) {
     return q;
 }
 
-/* The same as without_columns() of sums.c, for the first or second matrix; own_part: for self-pairs */
+/*
+ * Computes the sums without each column of one matrix, like without_columns() of sums.c. own_part: the weight
+ * of pairs of a column with itself
+ */
 static void without_columns(const job *j, int w, int second, double own_part, const ks_quad *all,
                             double *room, ks_quad *out) {
     const int a = second ? SECOND[w] : FIRST[w], b = second ? FIRST[w] : SECOND[w];

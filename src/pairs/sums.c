@@ -14,8 +14,9 @@
 /* ------------------------------------------------------------------------------------ averages over rows */
 
 /*
- * n = P rows, all of them different. Not centred: (s_xy s_zw - s_xyzw) / (n)_2. Centred, the unbiased
- * estimate of the product of two covariances (a polykay) from centred sums is
+ * Returns the mean over tuples of different rows, out of n = P. If the data are not centred, this mean is
+ * (s_xy s_zw - s_xyzw) / (n)_2. If they are, the unbiased estimate of the product of two covariances (a
+ * polykay) from centred sums is
  *     ((n^2 - 3n + 1) s_xy s_zw + s_xz s_yw + s_xw s_yz - n (n-1) s_xyzw) / (n)_4.
  */
 static double all_different(double own, double second, double third, double d, int centered, double n) {
@@ -25,12 +26,14 @@ static double all_different(double own, double second, double third, double d, i
 }
 
 /*
- * The product for the population itself is a mean over all its tuples of r rows, where rows may be equal. Of
- * these N^r tuples, (N)_k have k different rows. Their mean is estimated without bias, for any N, by the
- * tuples of k different rows of the sample. Not centred, r = 2: s_xyzw has the tuples with one row, and s_xy
- * s_zw - s_xyzw the tuples with two.
+ * Estimates the product for the population itself. This product is a mean over all tuples of r rows of the
+ * population, where rows may be equal. Of these N^r tuples, (N)_k have k different rows. The sample's tuples
+ * of k different rows estimate the mean over the population's tuples without bias, for any N. If the data are
+ * not centred, r = 2, s_xyzw contains the tuples with one row, and s_xy s_zw - s_xyzw the tuples with two
+ * rows.
  *
- * Centred, r = 4, a tuple's value is (x_i - x_j) (y_i - y_j) (z_k - z_l) (w_k - w_l) / 4, and the sums are
+ * If the data are centred, r = 4, a tuple's value is (x_i - x_j) (y_i - y_j) (z_k - z_l) (w_k - w_l) / 4, and
+ * the sums are
  *     of 4 rows: the numerator above,
  *     of 2 rows: 2 S_2, S_2 = (n s_xyzw + s_xy s_zw + s_xz s_yw + s_xw s_yz) / 2,
  *     of 3 rows: the rest of n^2 s_xy s_zw, the sum over all.
@@ -75,15 +78,16 @@ double ks_sums_terms(const ks_sums_rows *rows, double pairs) {
 ks_lost ks_sums_lost(const ks_sums_rows *rows, double pairs, double fewer, double error) {
     const double n = (double)rows->P, f = rows->centered ? n / (n - 1) : 1;
     const ks_sums_rows less = {rows->centered, rows->P - 1, rows->population};
-    if (error > 0) error += DBL_MIN / DBL_EPSILON; /* the error of products that underflow */
+    if (error > 0) error += DBL_MIN / DBL_EPSILON; /* add the error of products that underflow */
     return (ks_lost){error * ks_sums_terms(rows, pairs),
                      error * (1 + f) * (1 + f) * ks_sums_terms(&less, pairs),
                      error * ks_sums_terms(rows, fewer)};
 }
 
 /*
- * Bounds products of a few terms, sums in blocks, and the subtraction of a column's mean. Its error is
- * relative to the largest entry of the column, at most sqrt(P) times the root mean square.
+ * Bounds products of a few terms, sums in blocks, and the subtraction of a column's mean. The error of the
+ * subtraction is relative to the largest entry of the column, which is at most sqrt(P) times the root mean
+ * square.
  */
 double ks_sums_epsilon(size_t P) { return DBL_EPSILON * (32 + 8 * sqrt((double)P)); }
 
@@ -94,8 +98,8 @@ double ks_sums_trace(const ks_quad *q, const ks_sums_rows *rows, size_t Q) {
 }
 
 /*
- * Two columns drawn from M are different in 1 - 1/M of all cases, and the same in 1/M. The mean over pairs of
- * different columns of the sample estimates the former, and the mean over its single columns the latter:
+ * Two columns drawn from M are different in 1 - 1/M of all cases, and equal in 1/M. The sample's pairs of
+ * different columns estimate the first case, and the sample's single columns the second:
  *     (1 - 1/M) / (Q (Q-1)) (sum over all pairs - share * sum over columns), share = (M - Q) / (M - 1).
  */
 double ks_sums_own_share(size_t count, double population) {
@@ -119,7 +123,7 @@ enum { BAND = 64 };
 typedef struct {
     const ks_two *t;
     const double *M, *left, *right;
-    /* per worker BAND x Q */
+    /* T: BAND x Q numbers for each worker */
     double **T, *rows;
 } forms_job;
 
@@ -132,7 +136,7 @@ static kspec_status forms_band(void *ctx, size_t chunk, const ks_worker *worker)
     return KSPEC_OK;
 }
 
-/* rows[i] += sum over (alpha, gamma) of M[alpha,gamma] L[i,alpha] R[i,gamma] */
+/* Adds to rows[i] the sum over (alpha, gamma) of M[alpha,gamma] L[i,alpha] R[i,gamma] */
 static kspec_status add_forms(const ks_run *run, const ks_two *t, const double *M, const double *left,
                               const double *right, double **T, double *rows, kspec_error *err) {
     const size_t chunks = (t->P + BAND - 1) / BAND;
@@ -142,9 +146,9 @@ static kspec_status add_forms(const ks_run *run, const ks_two *t, const double *
 }
 
 /*
- * One of the pairs (s_xy, s_zw) and (s_xw, s_zy): l and r are x and y (x and w), l2 and r2 are z and w (z and
- * y). For two trials of one matrix, l2 and r2 are r and l, and the second product is the transpose of the
- * first.
+ * Computes one of the pairs (s_xy, s_zw) and (s_xw, s_zy). l and r are x and y (x and w). l2 and r2 are z and
+ * w (z and y). For two trials of one matrix, l2 and r2 are r and l, and the second product is the transpose
+ * of the first.
  */
 static kspec_status by_columns_once(const ks_run *run, const ks_two *t, const double *l, const double *r,
                                     const double *l2, const double *r2, double *M, double **T, double *q,
@@ -176,26 +180,30 @@ static kspec_status by_columns(const ks_run *run, ks_sums_work *w, ks_arena *are
     if (arena->failed) return ks_nomem(err, "the products of columns", arena->failed);
     ks_run first = ks_run_part(run, 0, 0.5), second = ks_run_part(run, 0.5, 1);
     kspec_status st = by_columns_once(&first, t, t->X, t->Y, t->Z, t->W, M, T, w->qa, w->ca, w->oa, err);
-    const int needed = !t->whole || t->centered; /* c is for centring and leaving out */
+    const int needed = !t->whole || t->centered; /* only centring and leave-one-out values need c */
     if (!st && needed)
         st = by_columns_once(&second, t, t->X, t->W, t->Z, t->Y, M, T, w->qc, w->cc, w->oc, err);
     return st;
 }
 
 /*
- * ---- by rows: bands of the P x P matrices K = X Z^T, L = Y W^T and their transposes, never held whole ----
- * For one matrix, L is the transpose of K.
+ * ---- by rows: bands of the P x P matrices K = X Z^T, L = Y W^T and their transposes ----
+ *
+ * No P x P matrix is ever stored as a whole. For one matrix, L is the transpose of K.
  */
 
 typedef struct {
     ks_sums_work *w;
-    /* per worker: four bands of K, K^T, L, L^T, and one of BAND x max(Q,R) */
+    /* scratch of each worker: four bands, of K, K^T, L and L^T, and BAND x max(Q,R) numbers */
     double **room;
-    /* per chunk: Q + Q + R + R sums over its rows */
+    /* Q + Q + R + R sums over the rows of each chunk */
     double *sums;
 } row_job;
 
-/* out[alpha] += sum over the band's rows of left[i,alpha] (B right)[i,alpha], B a band of a P x P matrix */
+/*
+ * Adds to out[alpha] the sum over the band's rows of left[i,alpha] (B right)[i,alpha]. B is a band of a P x P
+ * matrix
+ */
 static void add_columns(const double *B, size_t rows, size_t P, const double *left, const double *right,
                         size_t cols, double *T, double *out) {
     ks_gemm(0, 0, rows, cols, P, 1, B, P, right, cols, 0, T, cols);
@@ -267,11 +275,17 @@ typedef struct {
     double *x2, *z2, *y2, *w2;
     /* of all columns */
     double V, V2;
-    /* centred: per column, sum_i U2_i x_i and z_i, U2 being the sums u2; the second: sum_i U_i y_i and w_i */
+    /*
+     * for centred data: the sums over rows of u2 x and u2 z for each column of the first matrix, and of u y
+     * and u w for each column of the second
+     */
     double *tx, *tz, *ty, *tw;
-    /* same: sum_i x_i^2 z_i and x_i z_i^2, which the sums above contain too often */
+    /* for one matrix: sum_i x_i^2 z_i and x_i z_i^2, which the sums above contain too often */
     double *xxz, *xzz;
-    /* same: the fraction of self-pairs of columns to subtract, for all columns and for all but one */
+    /*
+     * for one matrix: the fraction to subtract of the pairs of a column with itself, for all columns and for
+     * all but one
+     */
     double own, own_less;
 } simple;
 
@@ -326,11 +340,11 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
 }
 
 /*
- * The sums without row i. For n centred rows, removing one changes s_xy to s_xy - f x_i y_i, f = n/(n-1), and
- * s_xyzw to
+ * Computes the sums without row i. For n centred rows, removing row i changes s_xy to s_xy - f x_i y_i, f =
+ * n/(n-1), and s_xyzw to
  *     s_xyzw + e (s_xyz w_i + ...) + e^2 (s_xy z_i w_i + ...) + (n e^4 - (1+e)^4) x_i y_i z_i w_i,
- * with e = 1/(n-1). Not centred, f = 1 and e = 0. The sums over pairs of columns are the sums over all pairs,
- * minus the pairs of a column with itself.
+ * with e = 1/(n-1). If the data are not centred, f = 1 and e = 0. The sums over pairs of columns are the sums
+ * over all pairs, minus the pairs of a column with itself.
  */
 static ks_quad without_row(const ks_two *t, const ks_sums_work *w, const simple *s, const ks_quad *all,
                            size_t i) {
@@ -342,7 +356,7 @@ static ks_quad without_row(const ks_two *t, const ks_sums_work *w, const simple 
     for (size_t g = 0; g < R && t->centered; g++) third += s->ty[g] * v[g] + s->tw[g] * y[g];
     for (size_t k = 0; k < Q && t->centered; k++) third += s->tx[k] * z[k] + s->tz[k] * x[k];
     const double own = s->own;
-    for (size_t k = 0; k < Q && t->same && own > 0; k++) { /* same: y = z, w = x */
+    for (size_t k = 0; k < Q && t->same && own > 0; k++) { /* for one matrix y = z, w = x */
         double p = x[k] * z[k];
         uu -= own * (p * p);
         qa -= own * (2 * s->v[k] * p);
@@ -356,9 +370,10 @@ static ks_quad without_row(const ks_two *t, const ks_sums_work *w, const simple 
 }
 
 /*
- * The sums over pairs with a column of the first matrix; d takes u[i] x z of that column. They count twice if
- * the column also belongs to the second matrix, except for its pair with itself: (1 + own_less) / 2 times two
- * of these are not in `all`, whose fraction of self-pairs is own_less.
+ * Computes the sums without each column, by subtracting the pairs with that column. d receives the sums of
+ * u[i] x z. If both matrices are the same, a column's pairs count twice, except for the pair of a column with
+ * itself. `all` contains self-pairs with a fraction that own_less describes, which gives own_part = (1 +
+ * own_less) / 2.
  */
 static void without_columns(const ks_two *t, const ks_sums_work *w, const simple *s, int second,
                             const ks_quad *all, double *d, ks_quad *out) {
@@ -399,14 +414,14 @@ static ks_quad all_of(const ks_two *t, const ks_sums_work *w, const simple *s, d
     return q;
 }
 
-/* sum over columns of |x| |z| */
+/* Returns the sum over columns of |x| |z| */
 static double size_of(const double *x2, const double *z2, size_t n) {
     double sum = 0;
     for (size_t k = 0; k < n; k++) sum += sqrt(x2[k]) * sqrt(z2[k]);
     return sum;
 }
 
-/* For one trial each, through X^T Y, or with everything that the sums need on a device */
+/* Computes the sums of matrices with one trial each through X^T Y, or on a device */
 static kspec_status by_lists(const ks_run *run, const ks_two *t, ks_sums *s, ks_arena *arena,
                              kspec_error *err) {
     ks_arena scratch = {0};

@@ -7,8 +7,8 @@
  *
  *     a = sum s_xy s_zw,   b = sum s_xz s_yw,   c = sum s_xw s_yz,   d = sum s_xyzw.
  *
- * They give two unbiased averages over distinct rows: of the product of covariances (x,y) and (z,w), which is
- * the trace of the product of two kernel operators; and of the product of (x,z) and (y,w), which is the
+ * These sums give two unbiased averages over distinct rows. The average product of the covariances (x,y) and
+ * (z,w) is the trace of the product of two kernel operators. The average product of (x,z) and (y,w) is the
  * product of two traces.
  */
 #pragma once
@@ -21,21 +21,22 @@
 typedef struct {
     /* P x Q, row-major, dense */
     const double *X, *Z;
-    /* P x R; if it is the same matrix as the first: Y = Z and W = X */
+    /* P x R. If both matrices are the same, Y = Z and W = X */
     const double *Y, *W;
     size_t P, Q, R;
     /* 1: both matrices are the same, and `columns` says how often a column is paired with itself */
     int same;
     /*
-     * same: the number of columns from which the Q are sampled without replacement. 0: infinitely many, and a
-     * column is never paired with itself. Q: complete, and a column is also paired with itself
+     * for one matrix: the size of the population of columns, from which the Q columns are sampled without
+     * replacement. 0: the population is infinite, and pairs of a column with itself do not count. Q: the
+     * columns are complete, and pairs of a column with itself count
      */
     double columns;
-    /* 1: the columns have mean 0, and leaving out a row also removes it from the mean */
+    /* 1: the columns have mean 0, and leaving out a row also changes the mean */
     int centered;
-    /* 1, with same: no leave-one-out values, which saves half the products; the lists are NULL */
+    /* 1, with same: skip the leave-one-out values, whose lists are NULL; this saves half of the products */
     int whole;
-    /* 1, with same and one trial: also ks_sums.scaled if that takes no further product */
+    /* 1, with same and one trial: also compute ks_sums.scaled if that needs no further product */
     int scaled;
 } ks_two;
 
@@ -55,26 +56,29 @@ typedef struct {
 
 typedef struct {
     ks_quad all;
-    /* a over all pairs of columns, also a column with itself: <X X^T, Y Y^T> if each matrix has one trial */
+    /*
+     * a over all pairs of columns, including a column with itself: <X X^T, Y Y^T> if each matrix has one
+     * trial
+     */
     double whole;
     /* sums of |x| |z| over the columns of the first matrix, of |y| |w| over the columns of the second one */
     double size, other_size;
     /*
-     * without row i; without column alpha of the first matrix; without column gamma of the second one (NULL
-     * if same)
+     * the sums without row i, without column alpha of the first matrix, and without column gamma of the
+     * second matrix (NULL if same)
      */
     ks_quad *row, *col, *other;
     /*
-     * the sums over pairs of different columns if each column is divided by the root of its root mean square;
-     * has_scaled: 0 if they are not known
+     * the sums over pairs of different columns after dividing each column by the root of its root mean
+     * square; has_scaled: 0 if these sums are unknown
      */
     ks_quad scaled;
     int has_scaled;
 } ks_sums;
 
 /*
- * Time: a few products of P x Q and Q x R matrices, or of P x P matrices if that is less, on run->device if
- * there is one. The lists are in the arena.
+ * Computes the sums on run->device, or on the CPU without a device. Time: a few products of P x Q and Q x R
+ * matrices, or of P x P matrices if these are smaller. The arena owns the lists.
  */
 kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_arena *arena, kspec_error *err);
 
@@ -86,37 +90,40 @@ typedef struct {
 } ks_sums_rows;
 
 /*
- * The divisor that turns the sums into the mean over pairs of columns of one matrix, `count` from a
- * population: Q (Q-1), or more if a column is paired with itself.
+ * The divisor that turns the sums into the mean over pairs of columns of one matrix, with `count` = Q columns
+ * from a population: Q (Q-1), or more if pairs of a column with itself count.
  */
 double ks_sums_pairs(size_t count, double population);
 
-/* The fraction of self-pairs to subtract from the sums: 1 for infinitely many columns, 0 for all of them */
+/*
+ * The fraction to subtract of the pairs of a column with itself: 1 for an infinite population, 0 for complete
+ * columns
+ */
 double ks_sums_own_share(size_t count, double population);
 
 /*
- * The average, over distinct rows (four if centred; otherwise two) and over `pairs` pairs of columns, of the
- * product of (co)variances (x,y) and (z,w): a polykay. P must be at least 4 (2). For a finite population of
- * rows it is unbiased for the product of the population's own (co)variances, which divide by the population's
- * size.
+ * The average product of the covariances (x,y) and (z,w), over distinct rows and over `pairs` pairs of
+ * columns: a polykay. Centred data need four distinct rows, other data two. For a finite population of rows
+ * the average is unbiased for the product of the population's own covariances, which divide by the
+ * population's size.
  */
 double ks_sums_cross(const ks_quad *q, const ks_sums_rows *rows, double pairs);
 
-/* The same for (x,z) and (y,w): for one matrix, the square of its trace */
+/* The average product of the covariances (x,z) and (y,w). For one matrix, this is the square of the trace */
 double ks_sums_traces(const ks_quad *q, const ks_sums_rows *rows, double pairs);
 
 /* The sum of |coefficients| of such an average: the largest average of sums up to 1 */
 double ks_sums_terms(const ks_sums_rows *rows, double pairs);
 
 /*
- * Possible rounding errors of averages whose sums, with the absolute values of their terms, are accurate to
- * `error`. pairs, fewer: the pairs of columns in total, and at least without one. |s_xy s_zw|,
- * |s_xz s_yw|, |s_xw s_yz| and the terms of s_xyzw are at most |x| |z| |y| |w|.
+ * The possible rounding errors of averages whose sums of absolute values have the error `error`. pairs: the
+ * number of pairs of columns. fewer: the least number without one column. |s_xy s_zw|, |s_xz s_yw|, |s_xw
+ * s_yz| and the terms of s_xyzw are at most |x| |z| |y| |w|.
  */
 ks_lost ks_sums_lost(const ks_sums_rows *rows, double pairs, double fewer, double error);
 
 /* The relative rounding error of sums of this many rows, centred beforehand */
 double ks_sums_epsilon(size_t P);
 
-/* The trace of the first's kernel operator: the mean over its Q columns of the (co)variance of x and z */
+/* The trace of the first matrix's kernel operator: the mean over Q columns of the covariance of x and z */
 double ks_sums_trace(const ks_quad *q, const ks_sums_rows *rows, size_t Q);

@@ -8,11 +8,11 @@ typedef struct {
     ks_squares *at;
     const ks_two *t;
     const ks_mat *X, *Z, *Y, *W;
-    /* room for P sums */
+    /* scratch of P numbers */
     double *more;
 } moved;
 
-/* to[i] = the sum of X o Y (P x P; turned: Y^T) over row i plus the sum over column i */
+/* Sets to[i] to the sum of X o Y (P x P; turned: Y^T) over row i plus the sum over column i */
 static void both_sums(const moved *d, const ks_mat *X, const ks_mat *Y, int turned, double *to) {
     const size_t P = d->t->P;
     ks_squares_sums(d->at, P, P, 1, X, Y, turned, KS_TILE_ROW_SUMS, to);
@@ -20,7 +20,7 @@ static void both_sums(const moved *d, const ks_mat *X, const ks_mat *Y, int turn
     for (size_t i = 0; i < P && !d->at->status; i++) to[i] += d->more[i];
 }
 
-/* One of the pairs (s_xy, s_zw) and (s_xw, s_zy), as in by_columns_once() of the CPU */
+/* Computes one of the pairs (s_xy, s_zw) and (s_xw, s_zy), as by_columns_once() does on the CPU */
 static void by_columns_once(const moved *d, const ks_run *run, const ks_mat *l, const ks_mat *r,
                             const ks_mat *l2, const ks_mat *r2, ks_mat *const M[2], ks_mat *T, double *q,
                             double *c, double *o) {
@@ -46,7 +46,7 @@ static void by_columns(const moved *d, const ks_run *run, const ks_sums_work *w)
     by_columns_once(d, &second, d->X, d->W, d->Z, d->Y, M, T, w->qc, w->cc, w->oc);
 }
 
-/* out = the sums over rows of left o (B right), where B is a P x P matrix */
+/* Sets out to the sums over rows of left o (B right), where B is a P x P matrix */
 static void column_sums(const moved *d, const ks_run *run, const ks_mat *B, int turned, const ks_mat *left,
                         const ks_mat *right, size_t cols, ks_mat *T, double *out) {
     const size_t P = d->t->P;

@@ -1,13 +1,17 @@
-/* Computes the products behind second-order sums (pairs/sums.h) of two trials on a GPU; lists.h has one. */
+/*
+ * Computes the products behind second-order sums (pairs/sums.h) of two trials on a GPU. lists.h does so for
+ * one trial.
+ */
 #pragma once
 
 #include "pairs/sums.h"
 
 /*
- * Per row i, over all pairs of columns, where self-pairs are subtracted later:
+ * Sums for each row i, over all pairs of columns, including pairs of a column with itself:
  *     qa[i] = sum (s_xy z_i w_i + s_zw x_i y_i),   qc[i] = sum (s_xw y_i z_i + s_yz x_i w_i).
- * Per column alpha of the first: ca[alpha] = sum over gamma of s_xy s_zw, cc[alpha] of s_xw s_yz. Per column
- * gamma of the second: the same sums oa and oc.
+ * For each column alpha of the first matrix: ca[alpha] = sum over gamma of s_xy s_zw, cc[alpha] = sum over
+ * gamma of s_xw s_yz. For each column gamma of the second matrix: oa and oc, the corresponding sums over
+ * alpha.
  */
 typedef struct {
     const ks_two *t;

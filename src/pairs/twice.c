@@ -22,7 +22,10 @@ static void add(quad *to, const quad *from, double times) {
     to->t = ks_twice_add(to->t, ks_twice_times(from->t, times));
 }
 
-/* One matrix: p = x z of each column, its sum over rows, |x| |z|; and u, the sum of p over columns */
+/*
+ * One matrix: p = x z for each column, v = the sum of p over rows, norm = |x| |z|, and u = the sum of p over
+ * columns
+ */
 typedef struct {
     ks_twice_matrix p;
     ks_twice *v, *u;
@@ -33,15 +36,15 @@ typedef struct {
     const ks_twice_two *t;
     const ks_simd *k;
     size_t P, Q, R, stride, chunks;
-    side first, second; /* the same if there is one matrix */
-    /* the weight of a column with itself, with all columns and without one */
+    side first, second; /* equal for one matrix */
+    /* the weight of pairs of a column with itself, with all columns and without one column */
     double own, own_less;
-    /* per chunk: sums by column over pairs of different columns; KS_TWICE_LISTS lists over rows */
+    /* for each chunk: sums over pairs of different columns, and KS_TWICE_LISTS lists over rows */
     quad *col, *other, *diagonal;
     double *lists;
-    /* sums of |x| |z| |y| |w| over pairs that count, and over columns with themselves */
+    /* sums of |x| |z| |y| |w| over pairs that count, and over pairs of a column with itself */
     double size, own_size;
-    double norms; /* of |x| |z| over the columns of the first */
+    double norms; /* the sum of |x| |z| over the columns of the first matrix */
 } job;
 
 double ks_twice_work(size_t P, size_t Q, size_t R, int same) {
@@ -69,7 +72,7 @@ static kspec_status open_side(const ks_twice_matrix *X, const ks_twice_matrix *Z
     s->norm = ks_arena_alloc(arena, X->Q, sizeof *s->norm);
     if (arena->failed) return ks_nomem(err, "sums over columns", arena->failed);
     for (size_t k = 0; k < X->Q && !st; k++) {
-        double xx = 0, zz = 0, most[2] = {0, 0}; /* its squares may underflow */
+        double xx = 0, zz = 0, most[2] = {0, 0}; /* squares of small columns may underflow */
         for (size_t i = 0; i < X->P; i++) {
             const ks_twice x = entry(X, i, k), z = entry(Z, i, k), p = ks_twice_mul(x, z);
             s->p.hi[k * s->p.stride + i] = p.hi, s->p.lo[k * s->p.stride + i] = p.lo;
@@ -99,7 +102,7 @@ static void columns_of(const job *j, size_t k, size_t g, ks_twice_pair *c) {
 
 static ks_twice part(const double *s, int k) { return (ks_twice){s[2 * k], s[2 * k + 1]}; }
 
-/* Returns the pair's sums, and adds its sums per row, times `weight`, to the chunk's lists. */
+/* Returns the pair's sums, and adds the pair's sums over each row, times `weight`, to the chunk's lists. */
 static quad pair(const job *j, size_t k, size_t g, double weight, double *lists) {
     ks_twice_pair c;
     double s[2 * KS_TWICE_SUMS], v[2], w[2];
@@ -141,15 +144,16 @@ static kspec_status pairs(void *ctx, size_t chunk, const ks_worker *worker) {
 /* ---- estimates ---- */
 
 /*
- * The average of ks_sums_cross(), or with own and second exchanged of ks_sums_traces(). *lost grows by the
- * final rounding to doubles of terms that cancel.
+ * Computes the average of ks_sums_cross(), or of ks_sums_traces() if the caller exchanges own and second.
+ * Adds to *lost the final rounding to doubles of terms that cancel.
  */
 static double average(const job *j, ks_twice own, const quad *q, ks_twice second, size_t P, double pairs,
                       double *lost) {
     const double n = (double)P, N = j->t->rows;
     const ks_twice others = ks_twice_add(second, q->c);
     if (!(N > n)) return own.hi / (n * n) / pairs;
-    ks_twice s[3] = {ks_twice_add(own, ks_twice_minus(q->d)), q->d, {0, 0}}; /* for 2 rows and for 1 */
+    /* tuples of 2 rows and of 1 row */
+    ks_twice s[3] = {ks_twice_add(own, ks_twice_minus(q->d)), q->d, {0, 0}};
     double weight[3] = {1 / (n * (n - 1)), 0, 0}, sum = 0, terms = 0;
     if (!isinf(N)) weight[0] *= (N - 1) / N, weight[1] = 1 / (N * n);
     if (j->t->centered) {
@@ -228,7 +232,7 @@ static void estimates(const job *j, const ks_twice_out *out) {
     quad off = {{0}}, diagonal = {{0}}, all;
     ks_lost lost[3] = {{0}};
     for (size_t k = 0; k < Q; k++) {
-        add(&off, &j->col[k], 1); /* with one matrix every pair of columns occurs once: a half */
+        add(&off, &j->col[k], 1); /* for one matrix every pair of columns occurs once, in col or other */
         if (t->same) add(&off, &j->other[k], 1);
         off.t = ks_twice_add(off.t, j->first.v[k]);
         if (t->same && j->own > 0) add(&diagonal, &j->diagonal[k], 1);
@@ -278,7 +282,10 @@ static void estimates(const job *j, const ks_twice_out *out) {
 static kspec_status open_job(job *j, ks_arena *arena, kspec_error *err) {
     const ks_twice_two *t = j->t;
     const double Q = (double)j->Q, M = t->columns;
-    /* the weight of a column with itself: 1 for complete columns, less for a sample, 0 if infinitely many */
+    /*
+     * the weight of a pair of a column with itself: 1 for complete columns, less for a sample, 0 for an
+     * infinite population
+     */
     j->own = t->same && M > 0 ? (M > Q ? (Q - 1) / (M - 1) : 1) : 0;
     j->own_less = t->same && M > 0 ? (M > Q - 1 ? (Q - 2) / (M - 1) : 1) : 0;
     kspec_status st = ks_simd_choose(&j->k, err);

@@ -1,8 +1,8 @@
 /*
  * Second-order estimates (pairs/sums.h) with twice the digits, for data whose columns, rows or entries differ
- * so much in size that sums in doubles lose the result. They go through one pair of columns after the other,
- * and include a column with itself only where it counts. So the estimate without a large column is free of
- * its rounding errors.
+ * so much in size that sums in doubles lose the result. The code adds one pair of columns after the other,
+ * and a pair of a column with itself only if such pairs count. So the estimate without a large column is free
+ * of the large column's rounding errors.
  */
 #pragma once
 
@@ -23,19 +23,23 @@ kspec_status ks_twice_matrix_make(size_t P, size_t Q, ks_twice_matrix *m, ks_are
 typedef struct {
     const ks_twice_matrix *X, *Z, *Y, *W;
     int same, centered;
-    double rows, columns; /* populations; columns as in ks_two: 0 is infinite */
+    double rows, columns; /* sizes of the populations; columns: as in ks_two, 0 is infinite */
 } ks_twice_two;
 
 /*
- * Estimates from all data, without each row, without each column of the first and (unless `same`) of the
- * second: 1 + P + Q (+ R). trace and square may be NULL. The function adds to them, times weight.
+ * Lists of 1 + P + Q (+ R) estimates: from all data, without each row, without each column of the first and
+ * (unless `same`) of the second matrix. trace and square may be NULL. The function adds its estimates, times
+ * weight, to the lists.
  */
 typedef struct {
     double weight, *trace, *square, *cross;
     ks_lost *of_trace, *of_square, *of_cross;
 } ks_twice_out;
 
-/* Time: about 300 P Q R operations. ks_twice_work() is P Q R, or half of that for one matrix. */
+/*
+ * Adds the estimates to `out`, in about 300 P Q R operations. ks_twice_work() returns P Q R, or half of P Q R
+ * for one matrix.
+ */
 kspec_status ks_twice_make(const ks_run *run, const ks_twice_two *t, const ks_twice_out *out,
                            kspec_error *err);
 double ks_twice_work(size_t P, size_t Q, size_t R, int same);
