@@ -197,7 +197,7 @@ typedef struct {
      */
     ks_plugin_status (*pack)(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
                              ptrdiff_t row_stride, ptrdiff_t col_stride, double *to);
-    /* Copies row list[2k] of `from` to row list[2k+1] of `to`, both on the device. The list is on the host. */
+    /* Copies row list[2k] of `from` to row list[2k+1] of `to`; both on the device, list on the host */
     ks_plugin_status (*copy_rows)(ks_gpu *gpu, size_t count, const size_t *list, size_t cols,
                                   const double *from, double *to);
     /*
