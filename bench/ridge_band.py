@@ -1,9 +1,9 @@
 """Does the mean of many draws lie in the band that `kspec ridge` prints by default, mean ± spread of 8 draws?
 
-    KSPEC_DATA=... PYTHONPATH=build/python OPENBLAS_NUM_THREADS=1 python3 bench/ridge_band.py > table.md
+    KSPEC_DATA=... PYTHONPATH=build/python OPENBLAS_NUM_THREADS=1 python3 bench/ridge_band.py [SEED] > table.md
 
 40 settings: wine quality, communities, handwritten digits and diabetes (scikit-learn), 2N/n = 0.9 and 4, five
-lambda. The draws of the band and the 100 others have different seeds.
+lambda. The draws of the band and the 100 others have different seeds. SEED also chooses the rows.
 """
 
 import csv
@@ -50,18 +50,19 @@ def standardised(x, rows):
 
 def main():
     warnings.simplefilter("ignore")
+    seed = int(sys.argv[1]) if len(sys.argv) > 1 else 2026
     held = held_by_theory = warned = count = 0
     print("| data | n | N | λ | predicted | band of 8 draws | mean of 100 | predicted / mean |  |")
     print("|---|---|---|---|---|---|---|---|---|")
     for load, n in ((wine, 300), (communities, 300), (digits, 300), (diabetes, 221)):
         x, y = load()
-        rows = np.random.default_rng(2026).permutation(len(x))[: 2 * n]
+        rows = np.random.default_rng(seed).permutation(len(x))[: 2 * n]
         x, y = standardised(x[rows], n), standardised(y[rows], n)
         for ratio in (0.9, 4):
             options = dict(target=y[:n], test=x[n:], test_target=y[n:], features=[int(ratio * n / 2)],
                            lambda_=LAMBDA, sigma="median", threads=1)
-            band = kspec.ridge(x[:n], seed=1, **options)
-            many = kspec.ridge(x[:n], seed=2, empirical=100, **options)
+            band = kspec.ridge(x[:n], seed=2 * seed, **options)
+            many = kspec.ridge(x[:n], seed=2 * seed + 1, empirical=100, **options)
             for p, q in zip(band.points, many.points):
                 mean, sd, truth = p["empirical_test_mse"], p["empirical_test_sd"], q["empirical_test_mse"]
                 inside = abs(truth - mean) <= sd

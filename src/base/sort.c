@@ -10,7 +10,21 @@ static int ascending(const void *a, const void *b) {
 
 static int descending(const void *a, const void *b) { return ascending(b, a); }
 
-void ks_sort_ascending(double *x, size_t count) { qsort(x, count, sizeof *x, ascending); }
+/* Up to this many numbers insertion is faster than a call of the C library's sort, which allocates memory. */
+enum { FEW = 32 };
+
+void ks_sort_ascending(double *x, size_t count) {
+    if (count > FEW) {
+        qsort(x, count, sizeof *x, ascending);
+        return;
+    }
+    for (size_t k = 1; k < count; k++) {
+        const double value = x[k];
+        size_t at = k;
+        for (; at > 0 && x[at - 1] > value; at--) x[at] = x[at - 1];
+        x[at] = value;
+    }
+}
 void ks_sort_descending(double *x, size_t count) { qsort(x, count, sizeof *x, descending); }
 
 /* Lists that need an order are short (values of lambda): insertion sort is stable and needs no memory. */

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/matrix.h"
 #include "base/streams.h"
+#include "linalg/cholesky.h"
 #include "linalg/linalg.h"
 
 #include <math.h>
@@ -25,18 +26,22 @@ typedef struct {
     /* the sampled rows of each trial, rows x cols, centred by column and scaled to length 1 (or 0) */
     double *unit[2];
     double *square; /* the squared length of each row */
-    /* the products of all pairs of `paired` rows, and the numbers of these rows */
+    /*
+     * the products of all pairs of `paired` rows (with one trial, below the diagonal), and the numbers of
+     * these rows
+     */
     size_t paired, *pair;
     double *product;
 } sample;
 
 /* ---- the sample ---- */
 
-static void fill(sample *s, size_t trial, double *x, double *square) {
+/* centers: the columns' centres in this trial, or NULL */
+static void fill(sample *s, size_t trial, const double *centers, double *x, double *square) {
     const ks_checked *c = s->c;
     for (size_t k = 0; k < s->cols; k++) {
         const size_t j = k * c->phi->cols / s->cols;
-        const double center = ks_scan_center(c, trial, j);
+        const double center = centers ? centers[j] : ks_scan_center(c, trial, j);
         for (size_t i = 0; i < s->rows; i++) {
             const double value = ks_is_seen(c, trial, s->row[i]) ? ks_at(&c->phi[trial], s->row[i], j) : NAN;
             x[i * s->cols + k] = isnan(value) ? 0 : value - center;
@@ -44,14 +49,15 @@ static void fill(sample *s, size_t trial, double *x, double *square) {
     }
     for (size_t i = 0; i < s->rows; i++) {
         double *to = x + i * s->cols, most = 0, sum = 0;
-        for (size_t k = 0; k < s->cols; k++) most = fmax(most, fabs(to[k]));
+        for (size_t k = 0; k < s->cols; k++) most = fabs(to[k]) > most ? fabs(to[k]) : most;
         for (size_t k = 0; k < s->cols && most > 0; k++) to[k] /= most, sum += to[k] * to[k];
-        for (size_t k = 0; k < s->cols && most > 0; k++) to[k] /= sqrt(sum);
+        const double length = sqrt(sum);
+        for (size_t k = 0; k < s->cols && most > 0; k++) to[k] /= length;
         if (square) square[i] = most * most * sum;
     }
 }
 
-static int sample_make(const ks_checked *c, sample *s, ks_arena *arena) {
+static int sample_make(const ks_checked *c, const ks_scan *all, sample *s, ks_arena *arena) {
     const size_t P = c->phi->rows, Q = c->phi->cols;
     const int two = c->ntrials > 1;
     *s = (sample){.c = c, .rows = P < ROWS ? P : ROWS, .cols = Q < COLS ? Q : COLS};
@@ -68,9 +74,9 @@ static int sample_make(const ks_checked *c, sample *s, ks_arena *arena) {
     const size_t windows = s->rows / s->window;
     for (size_t i = 0; i < s->rows; i++)
         s->row[i] = i / s->window * (P - s->window) / (windows > 1 ? windows - 1 : 1) + i % s->window;
-    fill(s, 0, s->unit[0], s->square);
+    fill(s, 0, all->center, s->unit[0], s->square);
     if (s->unit[1])
-        fill(s, 1, s->unit[1], NULL);
+        fill(s, 1, NULL, s->unit[1], NULL);
     else
         s->unit[1] = s->unit[0];
     ks_random_permutation(0, ks_stream(KS_STREAM_CHECK, 0), s->rows, s->pair);
@@ -80,7 +86,12 @@ static int sample_make(const ks_checked *c, sample *s, ks_arena *arena) {
             left[i * s->cols + k] = s->unit[0][s->pair[i] * s->cols + k];
             right[i * s->cols + k] = s->unit[1][s->pair[i] * s->cols + k];
         }
-    ks_gemm(0, 1, s->paired, s->paired, s->cols, 1, left, s->cols, right, s->cols, 0, s->product, s->paired);
+    const size_t n = s->paired;
+    if (two) {
+        ks_gemm(0, 1, n, n, s->cols, 1, left, s->cols, right, s->cols, 0, s->product, n);
+        return 1;
+    }
+    ks_syrk(0, n, s->cols, 1, left, s->cols, s->product, n);
     return 1;
 }
 
@@ -100,14 +111,17 @@ static int apart(const sample *s, size_t i, size_t k) {
 static const double ALIKE = 4.5;
 
 static void doubt_neighbours(ks_doubts to, const char *where, const sample *s) {
+    const size_t n = s->paired;
+    const int two = s->unit[0] != s->unit[1];
     double sum = 0, squares = 0, count = 0, most = 0;
     size_t at = 0;
-    for (size_t i = 0; i < s->paired; i++)
-        for (size_t k = 0; k < s->paired; k++) {
-            if (i == k || !apart(s, s->pair[i], s->pair[k])) continue;
-            const double p = s->product[i * s->paired + k];
-            sum += p, squares += p * p, count++;
+    for (size_t i = 0; i < n; i++) {
+        const double *p = s->product + i * n;
+        for (size_t k = 0; k < (two ? n : i); k++) {
+            const double own = i == k || !apart(s, s->pair[i], s->pair[k]) ? 0 : 1;
+            sum += own * p[k], squares += own * (p[k] * p[k]), count += own;
         }
+    }
     const double mean = sum / count, spread = sqrt(squares / count - mean * mean);
     if (!(count > 0 && spread > 1e-9)) return;
     for (size_t lag = 1, l = 0; l < LAGS && 4 * lag <= s->c->phi->rows; l++, lag *= 2) {
@@ -115,9 +129,7 @@ static void doubt_neighbours(ks_doubts to, const char *where, const sample *s) {
         for (size_t i = 0; i + lag < s->rows; i++) {
             if (i / s->window != (i + lag) / s->window || !apart(s, i, i + lag)) continue;
             const double *a = s->unit[0] + i * s->cols, *b = s->unit[1] + (i + lag) * s->cols;
-            double p = 0;
-            for (size_t k = 0; k < s->cols; k++) p += a[k] * b[k];
-            lagged += p, pairs++;
+            lagged += ks_dot(s->cols, a, b), pairs++;
         }
         const double z = (lagged / pairs - mean) / (spread / sqrt(pairs));
         if (pairs >= 10 && z > most) most = z, at = lag;
@@ -144,13 +156,15 @@ static void doubt_copies(ks_doubts to, const char *where, const sample *s, ks_ar
     if (arena->failed) return;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++) {
-            const double a = s->square[s->pair[i]], b = s->square[s->pair[k]];
-            const double d = 1 - 2 * sqrt(a) * sqrt(b) / (a + b) * s->product[i * n + k];
-            distance[i * n + k] = apart(s, s->pair[i], s->pair[k]) && d > 1e-12 ? d : INFINITY;
+            double *p = &distance[i * n + k], d = INFINITY;
+            if (*p > 0.5) { /* otherwise the distance is at least 1/2, and all that count are smaller */
+                const double a = s->square[s->pair[i]], b = s->square[s->pair[k]];
+                d = 1 - 2 * sqrt(a) * sqrt(b) / (a + b) * *p;
+                if (!(d > 1e-12) || !apart(s, s->pair[i], s->pair[k])) d = INFINITY;
+            }
+            *p = d;
+            for (int step = 1; step < STEPS && d < ldexp(1, -step); step++) below[step]++;
         }
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < i; k++)
-            for (int step = 0; step < STEPS && distance[i * n + k] < ldexp(1, -step); step++) below[step]++;
     const double least = fmax(12, 0.05 * (double)n);
     /* Distances are squared, so two steps double the distance. */
     for (int step = 1; step + 2 < STEPS; step++) {
@@ -178,7 +192,7 @@ void ks_check_dependent(ks_doubts to, const char *where, const ks_checked *c, co
         arena->failed = 1;
         return;
     }
-    const int made = sample_make(c, &s, arena);
+    const int made = sample_make(c, all, &s, arena);
     ks_blas_exit();
     if (!made) return;
     if (!c->series) doubt_neighbours(to, where, &s);

@@ -47,11 +47,24 @@ static inline int is_mark(double x) {
  * Adds one row of entries x[0], x[step] ... to the sums (or one column, if the matrix is stored by columns)
  */
 static inline int add_line(const double *x, ptrdiff_t step, size_t n, const double *center, double scale,
-                           double own, const double *weights, double *square, double *image, double *squares,
-                           double *images, const unsigned char *seen) {
-    double sum = 0, projected = 0;
+                           double own, const double *weights, double *square, double *image,
+                           double *restrict squares, double *restrict images, const unsigned char *seen) {
+    enum { LANES = 8 }; /* sums that the processor adds up side by side */
+    double sum = 0, projected = 0, part[LANES] = {0}, image_part[LANES] = {0};
     int marked = 0;
-    for (size_t k = 0; k < n; k++) {
+    size_t k = 0;
+    for (; k + LANES <= n && step == 1 && !seen; k += LANES)
+        for (size_t l = 0; l < LANES; l++) {
+            double d = (x[k + l] - center[k + l]) * scale;
+            d = d == d ? d : 0;
+            marked |= is_mark(x[k + l]);
+            part[l] += d * d;
+            image_part[l] += weights[k + l] * d;
+            squares[k + l] += d * d;
+            images[k + l] += own * d;
+        }
+    for (size_t l = 0; l < LANES; l++) sum += part[l], projected += image_part[l];
+    for (; k < n; k++) {
         const double value = x[(ptrdiff_t)k * step];
         double d = (value - center[k]) * scale;
         if (seen && !seen[k]) continue;

@@ -90,7 +90,7 @@ double ks_family_weight(const ks_problem *p, const ks_family *f) {
     double moves = (double)f->breaks + (f->end < p->end), shape = 0;
     if (f->shape == KS_SHAPE_ROUGH) shape = KS_ROUGH_WEIGHT;
     if (f->shape == KS_SHAPE_FLAT && p->o->x->low_rank) shape = KS_FLAT_WEIGHT;
-    return shape - KS_MOVE_COST * moves;
+    return shape - (p->o->x->d.columns ? KS_MOVE_COST_COLUMNS : KS_MOVE_COST) * moves;
 }
 
 size_t ks_family_nodes(const ks_problem *p, const ks_family *f) {

@@ -72,6 +72,14 @@ enum { KS_COLUMN_LEVELS = 10 };
 /* Columns whose noise variances have a smaller relative variance count as equal. */
 KS_CONSTANT(KS_COLUMNS_EQUAL, 0.02);
 
+/*
+ * The trials' difference has a z of at most about 3 if its entries are independent. Above the first bound the
+ * noise is shared between columns. Above the second one, the trials' noise level and law do not describe it,
+ * and the fit estimates the noise, as from one trial. In between, the level is still nearly right.
+ */
+KS_CONSTANT(KS_NOISE_SHARED, 6);
+KS_CONSTANT(KS_NOISE_UNKNOWN, 50);
+
 /* ---- the nodes ---- */
 
 /*
@@ -120,6 +128,11 @@ KS_CONSTANT(KS_FLAT_JITTER, 1e-4);
  * up to KS_SPIKES_MAX separate leading eigenvalues.
  */
 KS_CONSTANT(KS_MOVE_COST, 2.5);
+/*
+ * If the noise differs between columns, the map near the noise's edge is approximate, and an end or a break
+ * needs more evidence.
+ */
+KS_CONSTANT(KS_MOVE_COST_COLUMNS, 4);
 enum { KS_MOVES_MAX = 1, KS_PIECES_MAX = 4, KS_SPIKES_MAX = 3, KS_BREAKS_MAX = 4 };
 /* Flat spectra first end beyond the sample's spectrum, at this multiple of the eigenvalues used. */
 KS_CONSTANT(KS_FLAT_END, 1.6);

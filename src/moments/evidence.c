@@ -193,12 +193,18 @@ void ks_evidence_of_totals(const double *scaled, const double *squared, size_t P
     set_signal(out);
 }
 
+/* Too few rows or columns, or entries that are not independent draws: the answer is unknown. */
+static int untestable(const ks_measured *m, int centered) {
+    return m->rows.of || m->cols.of || m->trials.pairwise || m->trials.P < (centered ? 5 : 3) ||
+           m->trials.Q < 3;
+}
+
 kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, const ks_second *s, uint64_t seed,
                               ks_evidence *out, kspec_error *err) {
     const size_t P = m->trials.P, Q = m->trials.Q, n = ks_size(P, Q);
     *out = (ks_evidence){KSPEC_EVIDENCE_UNKNOWN, NAN};
     const int centered = ks_centred(m->trials.center), one = m->trials.count == 1;
-    if (m->rows.of || m->cols.of || m->trials.pairwise || P < (centered ? 5 : 3) || Q < 3) return KSPEC_OK;
+    if (untestable(m, centered)) return KSPEC_OK;
     ks_arena arena = {0};
     ks_pair p;
     if (m->trials.on_device) {
@@ -230,6 +236,32 @@ kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, const ks_second
                    : standardize(run, A, B, D, P, Q, centered, &out->z, err);
     ks_arena_free(&arena);
     if (!st) set_signal(out);
+    return st;
+}
+
+kspec_status ks_evidence_of_noise(const ks_run *run, ks_measured *m, uint64_t seed, double *z,
+                                  kspec_error *err) {
+    const size_t P = m->trials.P, Q = m->trials.Q, n = ks_size(P, Q);
+    const int centered = ks_centred(m->trials.center);
+    *z = NAN;
+    if (m->trials.count == 1 || m->trials.on_device || untestable(m, centered)) return KSPEC_OK;
+    ks_arena arena = {0};
+    double *scale = ks_arena_alloc(&arena, Q, sizeof *scale), *A = ks_arena_alloc(&arena, n, sizeof *A),
+           *D = ks_arena_alloc(&arena, n, sizeof *D), moment = 0, squares = 0;
+    kspec_status st = arena.failed ? ks_nomem(err, "the scaled columns", arena.failed) : KSPEC_OK;
+    if (!st) {
+        const ks_pair p = ks_measured_pair(m, seed, 0);
+        st = set_scale(run, &p, scale, err);
+        subtract(p.A, p.B, n, A);
+        if (!st) multiply(A, scale, P, Q, D);
+    }
+    if (!st) st = second(run, D, D, P, Q, centered, &moment, err);
+    if (!st) {
+        square(D, n);
+        st = second(run, D, D, P, Q, 0, &squares, err);
+    }
+    ks_arena_free(&arena);
+    if (!st && squares > 0) *z = moment / error_of(squares, P, Q, centered, 1);
     return st;
 }
 

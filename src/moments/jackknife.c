@@ -5,7 +5,9 @@
 
 #include <math.h>
 
-double ks_signed_root(double x, int n) { return copysign(n == 1 ? fabs(x) : pow(fabs(x), 1.0 / n), x); }
+double ks_signed_root(double x, int n) {
+    return copysign(n == 1 ? fabs(x) : n == 2 ? sqrt(fabs(x)) : pow(fabs(x), 1.0 / n), x);
+}
 
 /* ---- the spread of leave-one-out values, and the interval that follows ---- */
 
@@ -96,8 +98,8 @@ void ks_jackknife_sides(double m, int n, const ks_sides *of, double *room, ks_er
         }
     const ks_spread plain = spread_of(room, of, m);
     *out = (ks_error_bar){.std_error = sqrt(plain.variance)};
-    for (size_t k = 0; k < all; k++) room[k] = ks_signed_root(room[k], n);
-    ks_spread s = spread_of(room, of, root);
+    for (size_t k = 0; k < all && n > 1; k++) room[k] = ks_signed_root(room[k], n);
+    ks_spread s = n > 1 ? spread_of(room, of, root) : plain;
     const int clear = root > KS_Z95 * sqrt(s.variance);
     if (!positive || !clear) {
         ks_spread_ends(&s, of->other, ends);

@@ -145,6 +145,13 @@ static kspec_status add_forms(const ks_run *run, const ks_two *t, const double *
                        1, err);
 }
 
+/* M (Q x R) = l^T r; half the work if both are one matrix */
+static kspec_status columns_product(const ks_run *run, const ks_two *t, const double *l, const double *r,
+                                    double *M, kspec_error *err) {
+    return l == r ? ks_gemm_symmetric_tiled(run, 1, 0, t->Q, t->P, 1, l, t->Q, r, t->Q, M, t->Q, err)
+                  : ks_gemm_tiled(run, 1, 0, t->Q, t->R, t->P, 1, l, t->Q, r, t->R, 0, M, t->R, err);
+}
+
 /*
  * Computes one of the pairs (s_xy, s_zw) and (s_xw, s_zy). l and r are x and y (x and w). l2 and r2 are z and
  * w (z and y). For two trials of one matrix, l2 and r2 are r and l, and the second product is the transpose
@@ -156,14 +163,15 @@ static kspec_status by_columns_once(const ks_run *run, const ks_two *t, const do
     size_t P = t->P, Q = t->Q, R = t->R;
     const int turned = l == r2 && r == l2;
     double *N = turned ? M : M + Q * R;
-    kspec_status st = ks_gemm_tiled(run, 1, 0, Q, R, P, 1, l, Q, r, R, 0, M, R, err);
-    if (!st && !turned) st = ks_gemm_tiled(run, 1, 0, Q, R, P, 1, l2, Q, r2, R, 0, N, R, err);
-    for (size_t k = 0; k < Q && !st; k++)
-        for (size_t g = 0; g < R; g++) {
-            double x = M[k * R + g] * (turned ? M[g * R + k] : N[k * R + g]);
-            c[k] += x;
-            o[g] += x;
-        }
+    kspec_status st = columns_product(run, t, l, r, M, err);
+    if (!st && !turned) st = columns_product(run, t, l2, r2, N, err);
+    for (size_t g0 = 0; g0 < R && !st; g0 += BAND) /* bands keep the transpose in the cache */
+        for (size_t k = 0; k < Q; k++)
+            for (size_t g = g0; g < R && g < g0 + BAND; g++) {
+                double x = M[k * R + g] * (turned ? M[g * R + k] : N[k * R + g]);
+                c[k] += x;
+                if (!t->same) o[g] += x;
+            }
     if (t->whole) return st;
     if (!st) st = add_forms(run, t, M, l2, r2, T, q, err);
     if (!st && !turned) st = add_forms(run, t, N, l, r, T, q, err);
@@ -266,6 +274,24 @@ static kspec_status by_rows(const ks_run *run, ks_sums_work *w, ks_arena *arena,
     return st;
 }
 
+/* ---- one trial of one matrix, without leave-one-out values: both traces are |X X^T|^2 ---- */
+
+/* The largest side of a Gram matrix that is held whole */
+enum { HELD = 4096 };
+
+static int is_squared(const ks_two *t) { return t->whole && t->same && t->X == t->Z && t->P <= HELD; }
+
+static kspec_status by_gram(const ks_run *run, ks_sums_work *w, ks_arena *arena, kspec_error *err) {
+    const ks_two *t = w->t;
+    const size_t P = t->P;
+    double *G = ks_arena_alloc(arena, ks_size(P, P), sizeof *G);
+    if (!G) return ks_nomem(err, "the Gram matrix", arena->failed);
+    kspec_status st = ks_gemm_symmetric_tiled(run, 0, 1, P, t->Q, 1, t->X, t->Q, t->X, t->Q, G, P, err);
+    for (size_t i = 0; i < P && !st; i++) w->ca[0] += ks_dot(P, G + i * P, G + i * P);
+    w->cc[0] = w->ca[0];
+    return st;
+}
+
 /* ----------------------------------------------------------------------------------- from work to sums */
 
 /* Sums of single columns, v = s_xz and v2 = s_yw; and of rows, u = sum of x z and u2 = sum of y w */
@@ -319,23 +345,26 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
             s->x2[k] += x[k] * x[k], s->z2[k] += z[k] * z[k];
             s->xxz[k] += p * x[k], s->xzz[k] += p * z[k];
         }
-        for (size_t g = 0; g < R; g++) {
+        for (size_t g = 0; g < R && !t->same; g++) {
             s->u2[i] += y[g] * w[g], s->v2[g] += y[g] * w[g];
             s->y2[g] += y[g] * y[g], s->w2[g] += w[g] * w[g];
         }
     }
+    if (t->same) s->u2 = s->u, s->v2 = s->v, s->y2 = s->z2, s->w2 = s->x2; /* Y = Z and W = X */
     for (size_t k = 0; k < Q; k++) s->V += s->v[k];
     for (size_t g = 0; g < R; g++) s->V2 += s->v2[g];
+    if (t->whole) return KSPEC_OK;
     for (size_t i = 0; i < P; i++) {
         for (size_t k = 0; k < Q; k++) {
             s->tx[k] += s->u2[i] * t->X[i * Q + k];
             s->tz[k] += s->u2[i] * t->Z[i * Q + k];
         }
-        for (size_t g = 0; g < R; g++) {
+        for (size_t g = 0; g < R && !t->same; g++) {
             s->ty[g] += s->u[i] * t->Y[i * R + g];
             s->tw[g] += s->u[i] * t->W[i * R + g];
         }
     }
+    if (t->same) s->ty = s->tz, s->tw = s->tx;
     return KSPEC_OK;
 }
 
@@ -447,16 +476,17 @@ kspec_status ks_sums_make(const ks_run *run, const ks_two *t, ks_sums *s, ks_are
     s->row = t->whole ? NULL : ks_arena_alloc(arena, P, sizeof *s->row);
     s->col = t->whole ? NULL : ks_arena_alloc(arena, Q, sizeof *s->col);
     s->other = t->same ? NULL : ks_arena_alloc(arena, R, sizeof *s->other);
-    simple one;
+    simple one = {0};
     ks_sums_work w;
     kspec_status st = KSPEC_OK;
     if (scratch.failed || arena->failed)
         st = ks_nomem(err, "leave-one-out sums", scratch.failed ? scratch.failed : arena->failed);
     if (!st) {
         w = (ks_sums_work){t, q, q + P, q + 2 * P, q + 2 * P + Q, q + 2 * P + 2 * Q, q + 2 * P + 2 * Q + R};
-        st = run->device ? ks_sums_on_device(run, &w, columns, err)
-             : columns   ? by_columns(run, &w, &scratch, err)
-                         : by_rows(run, &w, &scratch, err);
+        st = run->device     ? ks_sums_on_device(run, &w, columns, err)
+             : columns       ? by_columns(run, &w, &scratch, err)
+             : is_squared(t) ? by_gram(run, &w, &scratch, err)
+                             : by_rows(run, &w, &scratch, err);
     }
     if (!st) st = simple_sums(t, &one, &scratch, err);
     if (!st) {

@@ -27,6 +27,8 @@ typedef struct {
      * the mean
      */
     double noise_left;
+    /* Is the noise shared between columns so much that its level is not known from the trials? */
+    int noise_unknown;
     /* the number of cross-validated eigenvalues to compute */
     size_t crossed;
 } fit;
@@ -50,7 +52,7 @@ static double known_noise(fit *t, kspec_noise_from *from) {
     if (o->noise > 0) *from = KSPEC_NOISE_FROM_GIVEN;
     if (*from == KSPEC_NOISE_FROM_GIVEN)
         return ldexp(o->noise * o->noise * t->noise_left, -t->x.exponent) / t->x.unit;
-    if (*from == KSPEC_NOISE_FROM_FIT && t->trials > 1) *from = KSPEC_NOISE_FROM_TRIALS;
+    if (*from == KSPEC_NOISE_FROM_FIT && t->trials > 1 && !t->noise_unknown) *from = KSPEC_NOISE_FROM_TRIALS;
     if (*from == KSPEC_NOISE_FROM_TRIALS) return fmin(t->x.noise.variance, KS_NOISE_MOST);
     return *from == KSPEC_NOISE_FROM_NOWHERE ? 0 : NAN;
 }
@@ -62,14 +64,15 @@ static kspec_status check_noise(const fit *t, double noise, kspec_noise_from fro
 }
 
 /*
- * Tests for signal. The answer is unknown if both sides are centred, or if too few rows remain. For data
- * centred over columns, rows and columns are exchanged.
+ * Tests for signal, and for noise that is shared between columns. The answer is unknown if both sides are
+ * centred, or if too few rows remain. For data centred over columns, rows and columns are exchanged.
  */
-static kspec_status find_signal(const fit *t, const ks_run *run, const kspec_matrix *phi,
+static kspec_status find_signal(fit *t, const ks_run *run, const kspec_matrix *phi,
                                 const kspec_moments_opts *how, kspec_error *err) {
     const int turn = how->center == KSPEC_CENTER_COLS, centred = ks_centred(how->center);
     const size_t P = turn ? phi->cols : phi->rows, Q = turn ? phi->rows : phi->cols;
     ks_evidence e = {KSPEC_EVIDENCE_UNKNOWN, NAN};
+    double of_noise = NAN;
     ks_arena arena = {0};
     ks_measured m;
     kspec_status st = KSPEC_OK;
@@ -80,8 +83,12 @@ static kspec_status find_signal(const fit *t, const ks_run *run, const kspec_mat
                                        "the matrix", &arena, err)
                     : ks_nomem(err, "the trials", arena.failed);
         if (!st) st = ks_evidence_make(run, &m, NULL, t->j->o.seed, &e, err);
+        if (!st) st = ks_evidence_of_noise(run, &m, t->j->o.seed, &of_noise, err);
     }
     ks_arena_free(&arena);
+    t->noise_unknown = of_noise > KS_NOISE_UNKNOWN;
+    if (t->noise_unknown) t->x.d.columns = NULL; /* the law is of independent noise */
+    t->j->noise_shared = of_noise > KS_NOISE_SHARED ? of_noise : 0;
     t->j->r->fit->signal = e.signal, t->j->r->fit->signal_z = e.z;
     return st;
 }
@@ -411,11 +418,11 @@ static kspec_status run_fit(fit *t, const kspec_matrix *phi, const kspec_moments
            describing = ks_run_part(&j->run, 0.9, 1);
     kspec_status st = ks_decompose(&decomposing, phi, t->trials, how, KS_VECTORS_MAX, &j->arena, &t->x, err);
     if (st) return st;
+    if ((st = find_signal(t, &signal, phi, how, err))) return st;
     double noise = known_noise(t, &r->fit->noise_from);
     double pin = r->fit->noise_from == KSPEC_NOISE_FROM_TRIALS ? t->x.noise.own_error : 0;
     if ((st = check_noise(t, noise, r->fit->noise_from, err))) return st;
     r->fit->columns_excess = columns_excess(t);
-    if ((st = find_signal(t, &signal, phi, how, err))) return st;
     if ((st = ks_observe(&leverages, &t->x, &j->arena, &t->o, err))) return st;
     if ((st = ks_fit_families(&fitting, &t->o, noise, pin, &j->arena, &t->f, err))) return st;
     size_t rank = t->f.p.end;

@@ -27,7 +27,8 @@ double ks_disagreement(const kspec_spectrum_result *r, size_t n) {
     return fabs(r->fit->z[n]) / (n || ks_trace_is_known(r) ? KS_DISAGREE : KS_DISAGREE_TRACE);
 }
 
-static void doubt_fit(ks_doubts to, const kspec_spectrum_opts *o, const kspec_spectrum_result *r) {
+static void doubt_fit(ks_doubts to, const kspec_spectrum_opts *o, const kspec_spectrum_result *r,
+                      double z_shared) {
     const kspec_spectrum_fit *f = r->fit;
     double most = 0;
     size_t n = 0; /* the order at which fit and unbiased moments disagree most, relative to the tolerance */
@@ -41,10 +42,13 @@ static void doubt_fit(ks_doubts to, const kspec_spectrum_opts *o, const kspec_sp
         ks_doubt(to, KSPEC_DOUBT_FIT_DISAGREES, NULL,
                  f->crossed ? "trust the moments, and the cross-validated eigenvalues" : "compare moments",
                  (double)(n + 1), r->fitted[n], r->given[n], fabs(f->z[n]));
+    if (z_shared > 0)
+        ks_doubt(to, KSPEC_DOUBT_SHARED_NOISE, NULL, f->crossed ? "; trust the cross-validated ones" : "",
+                 z_shared);
     if (ks_above_sample(r) > 1)
         ks_doubt(to, KSPEC_DOUBT_ABOVE_SAMPLE, NULL, f->crossed ? "; trust the cross-validated ones" : "",
                  r->eigenvalues[0], r->sample_eigenvalues[0]);
-    if (f->columns_excess > UNEVEN && f->noise_from == KSPEC_NOISE_FROM_FIT)
+    if (f->columns_excess > UNEVEN && f->noise_from == KSPEC_NOISE_FROM_FIT && !(z_shared > 0))
         ks_doubt(
             to, KSPEC_DOUBT_UNEVEN_COLUMNS, NULL,
             "noise that differs between columns looks like a long tail, and one trial cannot tell; repeats "
@@ -134,7 +138,7 @@ kspec_status ks_spectrum_doubts(ks_spectrum_job *j, kspec_error *err) {
         ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
     if (truth && r->center && truth != r->center)
         ks_doubt(to, KSPEC_DOUBT_TRUTH_CENTER, NULL, centers[r->center], 0);
-    if (r->fit) doubt_fit(to, &j->o, r);
+    if (r->fit) doubt_fit(to, &j->o, r, j->noise_shared);
     if (r->lp) doubt_moments(to, r, j->bars);
     if (r->newton && (r->newton->complex_count || !(r->newton->condition < ILL_CONDITIONED)))
         ks_doubt(to, KSPEC_DOUBT_ILL_CONDITIONED, NULL, NULL, (double)r->newton->complex_count,

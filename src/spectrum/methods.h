@@ -15,6 +15,8 @@ typedef struct {
     double sample_top;
     /* the caller wants error bars, and the moments are estimates */
     int bars;
+    /* --method fit: z of noise that the trials' columns share; 0 if they share none */
+    double noise_shared;
     /* scratch */
     ks_arena arena;
     /* the start time of the call */

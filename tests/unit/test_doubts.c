@@ -270,7 +270,9 @@ static void spectrum(kspec_doubt_code code, int doubtful) {
 
 /* Noise of each trial that is shared along its rows, in one matrix or another; columns of unequal gains */
 static void unfit_noise(kspec_doubt_code code, int doubtful) {
-    const int shared = code == KSPEC_DOUBT_ABOVE_SAMPLE;
+    const int above = code == KSPEC_DOUBT_ABOVE_SAMPLE, shared = above || code == KSPEC_DOUBT_SHARED_NOISE;
+    /* its level, as if it were independent; found from the trials, the fit would not believe it */
+    const kspec_spectrum_opts given = {.size = sizeof given, .noise = 5};
     sample_of s;
     kspec_spectrum_result *r;
     double gain[2 * P], column[Q];
@@ -283,7 +285,8 @@ static void unfit_noise(kspec_doubt_code code, int doubtful) {
             if (shared) *at += 2 * gain[k / Q];
             *at *= exp((shared ? 0.7 : 1) * column[k % Q]);
         }
-        if (done(kspec_spectrum(s.trials, shared ? 2 : 1, NULL, &r, &err))) add(r->doubts, r->doubt_count);
+        if (done(kspec_spectrum(s.trials, shared ? 2 : 1, above && doubtful ? &given : NULL, &r, &err)))
+            add(r->doubts, r->doubt_count);
         kspec_free(r);
     }
 }
@@ -507,6 +510,7 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_FIT_DISAGREES] = spectrum,
     [KSPEC_DOUBT_ABOVE_SAMPLE] = unfit_noise,
     [KSPEC_DOUBT_UNEVEN_COLUMNS] = unfit_noise,
+    [KSPEC_DOUBT_SHARED_NOISE] = unfit_noise,
     [KSPEC_DOUBT_NOISE_DISAGREES] = spectrum,
     [KSPEC_DOUBT_NO_MEASURE] = from_moments,
     [KSPEC_DOUBT_LIST_CUT] = from_moments,
