@@ -1,6 +1,6 @@
 """Does the mean of many draws lie in the band that `kspec ridge` prints by default, mean ± spread of 8 draws?
 
-    KSPEC_DATA=... PYTHONPATH=build/python OPENBLAS_NUM_THREADS=1 python3 bench/ridge_band.py [SEED] > table.md
+    KSPEC_DATA=... PYTHONPATH=build/python OPENBLAS_NUM_THREADS=1 python3 bench/ridge_band.py [SEED]
 
 40 settings: wine quality, communities, handwritten digits and diabetes (scikit-learn), 2N/n = 0.9 and 4, five
 lambda. The draws of the band and the 100 others have different seeds. SEED also chooses the rows.

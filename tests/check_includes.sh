@@ -31,7 +31,7 @@ may_include() {
     lp) echo "base linalg team" ;;
     spectrum) echo "base linalg team device moments fit lp" ;;
     bench)
-        echo "base simd linalg team device features theory engine exact path pairs moments ridge wls" \
+        echo "base simd linalg team device features theory engine exact path pairs checks moments ridge wls" \
             "fit lp spectrum norm learn dimension einsum core kspec.h" ;;
     core) echo "kspec.h" ;;
     plot) echo "core kspec.h" ;;

@@ -185,7 +185,8 @@ static const kind kinds[] = {
         "too much): {what}",
         {"excess"}},
     [KSPEC_DOUBT_SHARED_NOISE] = {WARNING, "shared-noise",
-        "the trials' noise is shared between columns (z = {z:2}), and eigenvalues may contain some of it{what}",
+        "the trials' noise is shared between columns (z = {z:2}), and eigenvalues may contain some of "
+        "it{what}",
         {"z"}},
     [KSPEC_DOUBT_NOISE_DISAGREES] = {WARNING, "noise-disagrees",
         "noise {noise} is given, but the trials differ by noise of {of_trials}",

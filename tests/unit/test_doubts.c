@@ -268,10 +268,9 @@ static void spectrum(kspec_doubt_code code, int doubtful) {
     kspec_free(r);
 }
 
-/* Noise of each trial that is shared along its rows, in one matrix or another; columns of unequal gains */
+/* Noise that is shared along the rows of each trial, at a given level or not; columns of unequal gains */
 static void unfit_noise(kspec_doubt_code code, int doubtful) {
     const int above = code == KSPEC_DOUBT_ABOVE_SAMPLE, shared = above || code == KSPEC_DOUBT_SHARED_NOISE;
-    /* its level, as if it were independent; found from the trials, the fit would not believe it */
     const kspec_spectrum_opts given = {.size = sizeof given, .noise = 5};
     sample_of s;
     kspec_spectrum_result *r;
@@ -281,11 +280,10 @@ static void unfit_noise(kspec_doubt_code code, int doubtful) {
         kspec_random_normal(seed, 9, 0, (size_t)2 * P, gain);
         kspec_random_normal(seed, 10, 0, Q, column);
         for (size_t k = 0; k < (size_t)2 * P * Q && doubtful; k++) {
-            double *at = &s.at[k / (P * Q)][k % (P * Q)];
-            if (shared) *at += 2 * gain[k / Q];
-            *at *= exp((shared ? 0.7 : 1) * column[k % Q]);
+            double *at = &s.at[k / (P * Q)][k % (P * Q)], more = shared ? 2 * gain[k / Q] : 0;
+            *at = (*at + more) * exp((shared ? 0.7 : 1) * column[k % Q]);
         }
-        if (done(kspec_spectrum(s.trials, shared ? 2 : 1, above && doubtful ? &given : NULL, &r, &err)))
+        if (done(kspec_spectrum(s.trials, 1 + (size_t)shared, above && doubtful ? &given : NULL, &r, &err)))
             add(r->doubts, r->doubt_count);
         kspec_free(r);
     }
