@@ -94,12 +94,12 @@ static void take_step(step s, const data *d, int order) {
         const kspec_moments_opts o = {.size = sizeof o, .threads = 1, .nmax = order};
         kspec_moments_result *r;
         if (kspec_moments(&d->phi, 1, &o, &r, &err)) exit(2);
-        kspec_moments_free(r);
+        kspec_free(r);
     } else if (s == CALL) {
         const kspec_dimension_opts o = {.size = sizeof o, .threads = 1};
         kspec_dimension_result *r;
         if (kspec_dimension(&d->phi, 1, &o, &r, &err)) exit(2);
-        kspec_dimension_free(r);
+        kspec_free(r);
     } else if (s == CHECKS) {
         size_t count = 0;
         kspec_doubt **list = NULL;
@@ -113,7 +113,7 @@ static void take_step(step s, const data *d, int order) {
         ks_evidence e;
         if (ks_run_init(&run, 1, (kspec_progress){0}, &err) ||
             ks_measured_open(&m, &d->phi, 1, NULL, infinite, 1, "the matrix", &arena, &err) ||
-            ks_evidence_make(&run, &m, 0, &e, &err))
+            ks_evidence_make(&run, &m, NULL, 0, &e, &err))
             exit(2);
     } else if (s == INTERVAL) {
         ks_error_bar bar;
