@@ -1,6 +1,6 @@
 """How much longer does an epoch take if kspec follows the layers of a network while it trains on a GPU?
 
-    python3 bench/training.py [transformer | resnet] [--steps N] [--every N ...] [--json FILE]
+    python3 bench/training.py [transformer | resnet] [--steps N] [--epochs N] [--every N] [--json FILE]
 
 Needs PyTorch and, for figures that mean anything, a GPU. Epochs alternate: plain; with an accumulator for
 each layer that takes the activations of training steps from a forward hook; and with kspec.track(), which
@@ -55,9 +55,8 @@ def transformer(size):
 
 
 class Training:
-    def __init__(self, name, size, steps, reservoir):
+    def __init__(self, name, size, steps):
         torch.manual_seed(1)
-        self.reservoir = reservoir
         make = {"resnet": resnet, "transformer": transformer}[name]
         self.model, self.names, widths, data, self.rows = make(size)
         self.model.to(DEVICE)
@@ -81,9 +80,8 @@ class Training:
             self.step(k)
 
     def hooked(self, every):
-        """An accumulator for each layer, with the rows of every `every`th step; results after the epoch"""
-        options = {"sampled": "rows", "reservoir": self.reservoir}
-        rows = {name: kspec.Accumulator(self.widths[name], **options) for name in self.names}
+        """An accumulator for each layer, with the rows of every `every`th step"""
+        rows = {name: kspec.Accumulator(self.widths[name], sampled="rows") for name in self.names}
         now = [False]
 
         def hook(name):
@@ -120,10 +118,9 @@ def seconds(call):
 
 
 def measure(name, args):
-    t = Training(name, args.size, args.steps, args.reservoir)
-    ways = {"plain": t.plain, "track, a probe an epoch": t.tracked}
-    for every in args.every:
-        ways[f"accumulators, every {every} steps"] = lambda every=every: t.hooked(every)
+    t = Training(name, args.size, args.steps)
+    ways = {"plain": t.plain, f"accumulators, every {args.every} steps": lambda: t.hooked(args.every),
+            "accumulators, every step": lambda: t.hooked(1), "track, a probe an epoch": t.tracked}
     times = {way: [] for way in ways}
     found = {}
     for epoch in range(args.epochs + 1):  # the first one is warm-up
@@ -150,32 +147,17 @@ def measure(name, args):
     return found
 
 
-def parts(args):
-    """What one update and one result take, by themselves"""
-    x = torch.randn(4096, 512, device=DEVICE)
-    for rows in (512, 4096):
-        a = kspec.Accumulator(512, sampled="rows", reservoir=args.reservoir)
-        took = [seconds(lambda: a.update(x[:rows]))[0] for _ in range(60)]
-        last = [seconds(a.result)[0] for _ in range(5)]
-        print(f"update() by {rows} rows of 512 units {1e3 * sorted(took)[30]:.3f} ms, result() "
-              f"{1e3 * sorted(last)[2]:.2f} ms; dimension() of them "
-              f"{1e3 * sorted(seconds(lambda: kspec.dimension(x[:rows]))[0] for _ in range(9))[4]:.2f} ms",
-              flush=True)
-
-
 def main():
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("what", nargs="?", choices=["transformer", "resnet"])
-    parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--every", type=int, nargs="*", default=[10])
-    parser.add_argument("--reservoir", type=int, default=1024, help="rows for the interval")
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--every", type=int, default=10)
     parser.add_argument("--size", type=int, default=64, help="64, or less for a smaller network")
     parser.add_argument("--json")
     args = parser.parse_args()
     print(torch.cuda.get_device_name() if DEVICE == "cuda" else "CPU", "PyTorch", torch.__version__)
-    parts(args)
     found = {name: measure(name, args) for name in ([args.what] if args.what else ["transformer", "resnet"])}
     if args.json:
         with open(args.json, "w") as f:

@@ -48,8 +48,6 @@ typedef struct {
      * backend
      */
     const ks_mat *row_held, *col_held;
-    /* 1: the sums belong to the backend, although both are NULL; so row and col must be NULL */
-    int sums_held;
 } ks_mat_expression;
 
 /* The question to room(): a matrix, or the memory that an operation holds in addition. One of these. */

@@ -197,9 +197,6 @@ typedef struct {
      */
     ks_plugin_status (*pack)(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
                              ptrdiff_t row_stride, ptrdiff_t col_stride, double *to);
-    /* Copies row list[2k] of `from` to row list[2k+1] of `to`; both on the device, list on the host */
-    ks_plugin_status (*copy_rows)(ks_gpu *gpu, size_t count, const size_t *list, size_t cols,
-                                  const double *from, double *to);
     /*
      * Copy a block of a host matrix, whose rows are ld apart, to a dense matrix for products, and back.
      * put_block() may overlap with the latest product, which uses other matrices; the next product waits for

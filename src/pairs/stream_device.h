@@ -32,14 +32,11 @@ void ks_stream_leave(const ks_run *run, ks_stream_there *there);
 typedef struct {
     ks_mat *Y[2]; /* `count` + 1 rows */
     size_t count;
-    /* vectors on the device; scratch: what the host needs of them, and a list of rows */
-    ks_mat *vectors;
-    double *found;
-    size_t *list;
+    double *rows; /* scratch: 4 count */
     ks_arena arena;
 } ks_stream_batch;
-kspec_status ks_stream_batch_open(const ks_run *run, ks_stream *s, const ks_reservoir *sample,
-                                  const kspec_matrix *x[2], ks_stream_batch *b, int *suits, kspec_error *err);
+kspec_status ks_stream_batch_open(const ks_run *run, ks_stream *s, const kspec_matrix *x[2],
+                                  ks_stream_batch *b, int *suits, kspec_error *err);
 void ks_stream_batch_close(const ks_run *run, ks_stream_batch *b);
 
 /*

@@ -129,14 +129,6 @@ static ks_plugin_status pack(ks_gpu *gpu, double alpha, const double *from, size
     return KS_PLUGIN_OK;
 }
 
-static ks_plugin_status copy_rows(ks_gpu *gpu, size_t n, const size_t *list, size_t cols, const double *from,
-                                  double *to) {
-    (void)gpu;
-    for (size_t k = 0; k < n; k++)
-        memcpy(mine(to) + list[2 * k + 1] * cols, here(from) + list[2 * k] * cols, cols * sizeof *to);
-    return KS_PLUGIN_OK;
-}
-
 static ks_plugin_status put_block(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
                                   size_t ld) {
     for (size_t i = 0; i < rows; i++) put(gpu, to + i * cols, from + i * ld, cols);
@@ -453,7 +445,6 @@ const ks_plugin *ks_plugin_table(void) {
                                     .put = put,
                                     .get = get,
                                     .pack = pack,
-                                    .copy_rows = copy_rows,
                                     .put_block = put_block,
                                     .get_block = get_block,
                                     .lock = lock,
