@@ -126,7 +126,7 @@ static ks_run on_device(const kspec_accumulator *a) {
     return (ks_run){.threads = a->threads, .to = 1, .device = a->placement.device};
 }
 
-/* The accumulator does not change logically: this copies its state from the GPU to host memory. */
+/* Copies the state from the GPU to host memory, which does not change the accumulator's results. */
 kspec_status ks_accumulator_fetch(const kspec_accumulator *of, kspec_error *err) {
     kspec_accumulator *a = (kspec_accumulator *)of;
     const ks_run run = on_device(a);
@@ -138,7 +138,7 @@ kspec_status ks_accumulator_fetch(const kspec_accumulator *of, kspec_error *err)
                    : KSPEC_OK;
 }
 
-/* Moves the state to the host alone, which is about to change it. */
+/* Moves the state to the host, which is about to change the state, and removes the copy on the GPU. */
 static kspec_status bring_home(kspec_accumulator *a, kspec_error *err) {
     kspec_status st = ks_accumulator_fetch(a, err);
     const ks_run run = on_device(a);
@@ -242,7 +242,7 @@ kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *
     if (!st && a->o.grouped) return ks_accumulator_add_groups(a, x, other, groups, err);
     if (!st) st = bring_home(a, err);
     if (!st) st = ks_blas_enter(a->threads, err);
-    for (size_t i = 0; i < x->rows && !st; i++) { /* no step below can fail */
+    for (size_t i = 0; i < x->rows && !st; i++) { /* the loop cannot fail */
         double *to = a->waiting + a->held * a->sums.all;
         if (a->o.omit_nan && ks_accumulator_omits(x, other, i)) {
             a->omitted++;
@@ -268,7 +268,7 @@ static kspec_status open_device(kspec_accumulator *a, const kspec_matrix *x, siz
     return KSPEC_OK;
 }
 
-/* *done = 0: the host must add it */
+/* Adds the batch on the GPU, or sets *done to 0 if the host must add the batch */
 static kspec_status add_on_device(kspec_accumulator *a, const kspec_matrix *x[2], int *done,
                                   kspec_error *err) {
     const ks_run run = on_device(a);
@@ -288,7 +288,7 @@ static kspec_status add_on_device(kspec_accumulator *a, const kspec_matrix *x[2]
     return st;
 }
 
-/* Adds the batch through the host, which reports errors in it. */
+/* Adds a copy of the batch in host memory, and reports errors in the batch. */
 static kspec_status add_copies(kspec_accumulator *a, const kspec_matrix x[2], size_t count,
                                kspec_error *err) {
     ks_arena arena = {0};

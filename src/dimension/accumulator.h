@@ -11,19 +11,25 @@ struct kspec_accumulator {
     int threads;
     ks_stream sums;
     ks_reservoir sample;
-    /* with o.grouped, instead of both: of sums, only the numbers of columns are set */
+    /*
+     * With o.grouped, groups and group_sample replace sums and sample. Of sums, only the numbers of columns
+     * are then set
+     */
     ks_grouped groups;
     ks_group_sample group_sample;
     ks_stream_room room;
-    /* the GPU that batches came from, and its part of the state; lost: the GPU failed while it held rows */
+    /*
+     * the GPU of earlier batches, and the state on that GPU; lost: 1 if the GPU failed with rows in its state
+     */
     ks_placement placement;
     ks_stream_there there;
     int lost;
-    /* rows in their own units; room for `block` + 1 rows */
+    /* waiting rows in their own units, with memory for `block` + 1 rows */
     double *waiting;
     size_t held, block;
-    uint64_t taken, omitted; /* rows or groups so far of its own stream; rows of all omitted for NaN */
-    /* the streams of its rows, starting with the accumulator's own */
+    /* taken: rows or groups so far of the accumulator's own stream. omitted: rows of all streams with NaN */
+    uint64_t taken, omitted;
+    /* the streams of all rows, starting with the accumulator's own stream */
     uint64_t *streams;
     size_t stream_count;
     kspec_accumulator_shape shape; /* as last described */
@@ -36,7 +42,7 @@ extern size_t ks_accumulator_block;
 /* Adds the waiting rows to the sums, and moves the whole state to host memory. */
 kspec_status ks_accumulator_flush(kspec_accumulator *a, kspec_error *err);
 
-/* Copies the state to host memory; it may stay on a GPU as well. */
+/* Copies the state to host memory. A GPU may keep its copy. */
 kspec_status ks_accumulator_fetch(const kspec_accumulator *a, kspec_error *err);
 
 /* Adds the rows of a checked batch, in groups. A failure changes nothing. */

@@ -13,7 +13,7 @@
 enum { VERSION = 2, HEAD = 3, SETTINGS = 18, SUMS = 3 };
 static const uint64_t MAGIC = UINT64_C(0x6d7563636170736b); /* "kspaccum" in little-endian order */
 
-/* Moves bytes to or from the packed form, and stops at its end. */
+/* Moves bytes to or from the packed form, and stops at the end of the packed form. */
 typedef struct {
     unsigned char *at; /* NULL: only counts */
     size_t left, moved;
@@ -64,7 +64,7 @@ static void pass_group_sample(mover *m, ks_group_sample *s) {
     const size_t count = s->count;
     pass(m, &limited, 1, sizeof limited);
     ks_kept_group limit = s->limit;
-    limit.first = 0; /* a place of this process alone, as below */
+    limit.first = 0; /* an index that has no meaning in another process */
     pass(m, &limit, 1, sizeof limit);
     if (m->reading) s->limit = limit;
     if (m->reading) s->limited = 0, s->count = 0;

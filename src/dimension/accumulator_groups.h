@@ -4,12 +4,13 @@
 #include "dimension/accumulator.h"
 #include "moments/second.h"
 
-/* Are there enough groups, and enough of them in the sample? */
+/* Does the accumulator contain enough groups, and the sample enough of these groups? */
 kspec_status ks_accumulator_check_groups(const kspec_accumulator *a, kspec_error *err);
 
 /*
- * The estimates of each matrix (population: of its rows and columns) and, for two matrices, of both together:
- * cross and lost as from ks_cross_make(), whole as ks_sums.whole. The arena holds the lists.
+ * Computes the estimates of each matrix. population: the population sizes of each matrix's rows and columns.
+ * For two matrices, also computes cross and lost as ks_cross_make() does, and whole as in ks_sums. The arena
+ * owns the lists.
  */
 kspec_status ks_accumulator_groups(kspec_accumulator *a, const double (*population)[2], ks_second *second,
                                    double **cross, ks_lost *lost, double *whole, ks_arena *arena,

@@ -16,7 +16,7 @@
 typedef struct {
     ks_sums sums[3];
     ks_second second[2];
-    double population[2][2]; /* rows and columns of each */
+    double population[2][2]; /* of each matrix's rows and columns */
     double *cross;
     ks_lost lost;
     ks_arena arena;
@@ -148,7 +148,7 @@ static kspec_status set_comparison(const kspec_accumulator *a, estimates *e, ksp
     const ks_two_matrices both = {&o, {NULL, NULL}, {&e->second[0], &e->second[1]}};
     const ks_run run = {.threads = a->threads, .to = 1};
     kspec_status st = ks_differences_make(&run, &both, r, &e->arena, err);
-    const int grouped = a->groups.S[1] > a->groups.S[0]; /* not if every row is a group of its own */
+    const int grouped = a->groups.S[1] > a->groups.S[0]; /* 0 if every group is a single row */
     if (!st)
         st = ks_alignment_set(&e->second[0], &e->second[1], e->cross, &e->lost, grouped, r, &e->arena, err);
     if (!st && e->second[0].own > 0 && e->second[1].own > 0)

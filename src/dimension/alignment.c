@@ -7,9 +7,9 @@
 #include <math.h>
 
 /*
- * The alignment without index k of one side. If a matrix does not have that side, its second moment does not
- * change. If some second moment is not positive, the result is the first-order expansion about the alignment
- * from all data.
+ * Returns the alignment without row or column k. The second moment of a matrix without this row or column
+ * does not change. If some second moment is not positive, the result is the first-order expansion about the
+ * alignment from all data.
  */
 static double leave_one_out(double cross, double m, double m2, const double *all, int positive) {
     double unit = sqrt(all[1] * all[2]);
@@ -22,7 +22,7 @@ static double lost_of(const ks_lost *l, size_t P, size_t k) {
     return k == 0 ? l->all : k <= P ? l->row : l->col;
 }
 
-/* Is at least one digit of m(2) known, with all data and with one left out? */
+/* Is at least one digit of m(2) known, from all data and without any one row or column? */
 static int known(const ks_second *s) {
     const double digit = 10;
     for (size_t k = 0; k < 1 + s->P + s->Q; k++)
@@ -30,12 +30,18 @@ static int known(const ks_second *s) {
     return 1;
 }
 
-/* Possible rounding error of an alignment A, given the rounding errors c, e and f of its three components */
+/*
+ * Returns the possible rounding error of an alignment A, given the rounding errors c, e and f of A's three
+ * components
+ */
 static double lost_of_ratio(double A, double c, double m, double e, double m2, double f) {
     return c / sqrt(m * m2) + fabs(A) * (e / m + f / m2) / 2 + 2 * KS_LOST_OF_ITSELF * fabs(A);
 }
 
-/* The excess of its mean without a row, as ks_second_excess(), without terms whose mean is 0 */
+/*
+ * Returns the mean over rows of the alignment without a row, minus the alignment A. Like ks_second_excess(),
+ * omits terms whose mean is 0
+ */
 static double excess(const ks_second *a, const ks_second *b, const double *cross, const double *loo,
                      double A) {
     double mean = 0;
@@ -94,9 +100,9 @@ kspec_status ks_alignment_set(const ks_second *a, const ks_second *b, const doub
     }
     r->alignment_std_error = sqrt(spread.variance);
     /*
-     * Near 1, the estimate, a mean over a geometric mean, is too large by more than its error. So the
-     * interval is centred on the estimate minus its bias, and extended to contain the estimate
-     * (docs/explanation/alignment.md).
+     * The alignment is a mean divided by a geometric mean. Near 1, the bias of this estimate exceeds its
+     * standard error. So the interval is centred on the estimate minus the bias, and extended to contain the
+     * estimate (docs/explanation/alignment.md).
      */
     const double quantile = grouped ? ks_student_quantile(ks_spread_degrees(&spread)) : KS_Z95;
     const double half = quantile * (r->alignment_std_error + sqrt(error)) + rounding + error_of_bias,

@@ -1,4 +1,4 @@
-/* Computes the alignment of two matrices with the same rows, with its interval. */
+/* Computes the alignment of two matrices with the same rows, and the interval of the alignment. */
 #pragma once
 
 #include "kspec/dimension.h"

@@ -20,7 +20,9 @@ typedef struct {
     size_t count, ntrials;
     const kspec_dimension_opts *o;
     kspec_dimension_result **out;
-    /* together on a GPU: one part of the matrices, their lists, and the device fields of the results */
+    /*
+     * matrices that the GPU computes together: the first matrix, the lists, and the placement for the results
+     */
     size_t from;
     double population[2];
     const ks_batch_job *job;
@@ -47,7 +49,7 @@ static kspec_status one(void *ctx, size_t k, const ks_worker *worker) {
                        worker->err);
 }
 
-/* One after the other on all threads, for matrices that are large, few, or on a GPU */
+/* Computes one matrix after the other on all threads, for matrices that are large, few, or on a GPU */
 static kspec_status in_turn(const batch *b, const ks_run *run, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < b->count && !st; k++) {
@@ -115,7 +117,10 @@ static kspec_status set_result(const batch *b, const ks_second *s, size_t k, ksp
     return st ? st : ks_dimension_doubts(r, err);
 }
 
-/* Finishes matrix k of the part from its lists; without a result if it must be computed separately. */
+/*
+ * Computes the result of matrix k of the part from the lists. Sets no result if the matrix needs a separate
+ * computation.
+ */
 static kspec_status finish(void *ctx, size_t k, const ks_worker *worker) {
     const batch *b = ctx;
     const ks_batch_job *j = b->job;
@@ -177,7 +182,7 @@ static kspec_status finish(void *ctx, size_t k, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* *done = 0: the part does not fit, or the GPU failed */
+/* Computes one part on the GPU. Sets *done to 0 if the part does not fit, or the GPU failed */
 static kspec_status make_part(const batch *b, const ks_run *run, size_t count, int *done, kspec_error *err) {
     const kspec_dimension_opts *o = b->o;
     const size_t P = b->phi[0].rows, Q = b->phi[0].cols;

@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum { HIGHEST = 4 };
-/* the most multiply-adds for the shared dimension: about a second */
+/* the most multiply-adds for the shared dimension, which take about a second */
 static const double SHARED_WORK = 1e10;
 
 typedef struct {
@@ -26,7 +26,7 @@ typedef struct {
     ks_arena arena;
     ks_trials_given given[2];
     ks_measured m[2];
-    const kspec_matrix *raw[2], *used[2]; /* in host memory: as given, and standardised if requested */
+    const kspec_matrix *raw[2], *used[2]; /* matrices in host memory, as given and standardised */
     size_t block[2];
     kspec_compare_result *result;
 } job;
@@ -116,7 +116,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
 
 /* ---- matrices in host memory ---- */
 
-/* Makes blocks of rows, with the same size for both matrices if they share rows. */
+/* Divides rows into blocks, of the same size for both matrices if the matrices share rows. */
 static kspec_status make_blocks(job *j, kspec_error *err) {
     kspec_compare_opts *o = &j->o;
     const int shared = o->paired == KSPEC_PAIRED_ROWS;
@@ -216,7 +216,7 @@ static kspec_status fetch(job *j, ks_placement *placement, ks_trials_given host[
     return st;
 }
 
-/* Compares on the GPU that holds the matrices if possible, otherwise copies them to host memory. */
+/* Compares matrices in GPU memory on that GPU if possible. Otherwise copies the matrices to host memory. */
 static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error *err) {
     job *j = ctx;
     const ks_trials_given there[2] = {j->given[0], j->given[1]};
@@ -292,7 +292,7 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
     else if (!st && !(st = open_both(&j, NULL, err)))
         st = ks_placement_open(&placement, ks_device_of_rank(j.o.device, j.o.team), err);
     st = ks_placement_run(&placement, st, j.o.team, attempt_any, &j, err);
-    if (!st) { /* each rank computes it; if one rank lacks memory, all fail */
+    if (!st) { /* each rank computes the shared dimension; if one rank lacks memory, all ranks fail */
         st = ks_shared_make(&j.o, j.used[0], ntrials, j.used[1], other_ntrials, SHARED_WORK, j.result, err);
         st = kspec_team_agree(j.o.team, st, err);
     }

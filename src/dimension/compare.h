@@ -8,8 +8,8 @@
 kspec_status ks_compare_check(kspec_compare_opts *o, kspec_error *err);
 
 /*
- * Opens the first or second matrix, which `what` names in messages. there: the run whose device holds the
- * matrix; NULL: it is in host memory. *used: the matrix, standardised if requested.
+ * Opens the first or second matrix, which `what` names in messages. there: the run whose device stores the
+ * matrix; NULL: the matrix is in host memory. *used: the matrix, standardised if requested.
  */
 kspec_status ks_compare_open(const kspec_compare_opts *o, const ks_trials_given *g, int second,
                              const char *what, const ks_run *there, int threads, ks_measured *m,

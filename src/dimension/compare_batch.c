@@ -1,7 +1,7 @@
 /*
  * kspec_compare_batch(): compares every matrix of a batch with every matrix of another batch, or all pairs of
- * one batch. Each matrix's own estimates are computed once, then the cross terms of each pair. A matrix is
- * opened again for each pair, which takes far less time than the products, so that memory holds only a few.
+ * one batch. First computes each matrix's own estimates once, then the cross terms of each pair. Opening a
+ * matrix again for each pair takes far less time than the products, and keeps only a few matrices in memory.
  */
 #include "base/center.h"
 #include "base/clock.h"
@@ -18,28 +18,31 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Larger matrices are computed one after the other, on all threads */
+/* Larger matrices run one after the other, on all threads */
 static const size_t SMALL = (size_t)1 << 22;
 
 typedef struct {
-    const kspec_matrix *phi; /* trials of matrix k: from phi[k * ntrials] on */
+    const kspec_matrix *phi; /* matrix k begins at phi[k * ntrials] */
     size_t count, ntrials;
     const char *name;
-    /* of each matrix, with an arena of its own, so that threads can fill them */
+    /* each matrix's estimates and arena, which threads can fill in parallel */
     ks_compared *own;
     ks_arena *arena;
 } side;
 
 typedef struct {
     kspec_compare_opts o;
-    side side[2]; /* the second one is empty for a batch with itself */
+    side side[2]; /* side[1] is empty for a batch with itself */
     int alone;
     ks_run run;
     const ks_placement *placement;
     kspec_compare_result **out;
 } batch;
 
-/* Number k of all matrices: its side, and its number there */
+/*
+ * Returns the number within its batch of matrix k of both batches. *second: 1 if the matrix belongs to the
+ * second batch
+ */
 static size_t place_of(const batch *b, size_t k, int *second) {
     *second = k >= b->side[0].count;
     return *second ? k - b->side[0].count : k;
@@ -101,7 +104,10 @@ static kspec_status make_own(const batch *b, const ks_run *run, size_t number, k
 
 /* ---- pairs ---- */
 
-/* Pair number n in the order of `out`: (0,0), (0,1) ...; of one batch (0,1), (0,2), (1,2), (0,3) ... */
+/*
+ * Computes pair number n in the order of `out`: (0,0), (0,1) ... for two batches, and (0,1), (0,2), (1,2),
+ * (0,3) ... for one batch
+ */
 static void pair_of(const batch *b, size_t n, size_t *i, size_t *k) {
     *i = n / other_of(b)->count, *k = n % other_of(b)->count;
     if (!b->alone) return;
@@ -123,7 +129,7 @@ static kspec_status make_pair(const batch *b, const ks_run *run, size_t number, 
     ks_measured m[2] = {{.standardized = 0}, {.standardized = 0}};
     ks_checked data[2];
     const kspec_matrix *used;
-    /* a doubt about a matrix is told with the first pair that has the matrix */
+    /* only the first pair that contains a matrix reports doubts about this matrix */
     ks_paired p = {.o = &b->o,
                    .matrix = {&m[0], &m[1]},
                    .own = {&s[0]->own[at[0]], &s[1]->own[at[1]]},
@@ -154,7 +160,7 @@ static kspec_status make_pair(const batch *b, const ks_run *run, size_t number, 
     return KSPEC_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- all matrices, all pairs ---- */
 
 typedef kspec_status step(const batch *b, const ks_run *run, size_t number, kspec_error *err);
 typedef struct {
@@ -168,7 +174,10 @@ static kspec_status in_thread(void *ctx, size_t number, const ks_worker *worker)
     return l->make(l->b, &one, number, worker->err);
 }
 
-/* Small matrices in parallel; others, and those on a GPU, one after the other on all threads */
+/*
+ * Runs small matrices in parallel. Large matrices, and matrices on a GPU, run one after the other on all
+ * threads
+ */
 static kspec_status make_all(const batch *b, const ks_run *run, step *make, size_t count, kspec_error *err) {
     loop l = {b, make};
     int small = !run->device && count >= (size_t)run->threads;
@@ -218,7 +227,7 @@ static kspec_status attempt(batch *b, ks_placement *placement, kspec_error *err)
     return st;
 }
 
-/* The same with all matrices copied to host memory */
+/* Makes the attempt with copies of all matrices in host memory */
 static kspec_status attempt_on_host(batch *b, ks_placement *placement, kspec_error *err) {
     const batch given = *b;
     ks_arena arena = {0};

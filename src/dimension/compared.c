@@ -1,4 +1,7 @@
-/* Computes what a comparison needs of one matrix: its estimates, those of its quarters, and a null test. */
+/*
+ * Computes the input of a comparison for one matrix: estimates, estimates from quarters of the matrix, and
+ * sums for a null test.
+ */
 #include "dimension/compared.h"
 
 #include "base/center.h"
@@ -10,8 +13,8 @@
 /* ---- quarters ---- */
 
 /*
- * Every second row from `row` on, every second column from `col` on, of each trial. A complete side is not a
- * sample, so all of it is used
+ * Opens a quarter: every second row from `row` on, and every second column from `col` on, of each trial. A
+ * complete side is not a sample, so a quarter contains the whole side
  */
 static kspec_status open_quarter(const ks_run *run, const ks_measured *m, size_t row, size_t col,
                                  ks_measured *out, ks_arena *arena, kspec_error *err) {
@@ -52,7 +55,7 @@ static kspec_status make_quarters(const ks_run *run, const ks_measured *m, const
     if (!out->quarter) return ks_nomem(err, "the quarters of the matrix", arena->failed);
     for (int q = 0; q < KS_QUARTERS && !st; q++) {
         ks_measured part = {.trials.count = 0};
-        ks_arena scratch = {0}; /* for copies of the matrix; its lists are in `arena` */
+        ks_arena scratch = {0}; /* scratch owns copies of the matrix; `arena` owns the lists */
         const ks_run each = ks_run_part(run, q / (double)KS_QUARTERS, (q + 1) / (double)KS_QUARTERS);
         st = open_quarter(&each, m, (size_t)q / 2, (size_t)q % 2, &part, &scratch, err);
         if (!st) st = ks_second_make(&each, &part, o->splits, o->seed, &out->quarter[q], arena, err);

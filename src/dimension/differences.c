@@ -19,8 +19,8 @@ enum { HIGHEST = KS_HIGHER_MOST, USUAL = 2 };
  */
 typedef struct {
     size_t P, Q;
-    double rows; /* the number of rows; P of them are left out one at a time */
-    /* by side: 1 - P/N if the P rows (or columns) are a sample of N; 1 if N is infinite, as in ks_second */
+    double rows; /* the number of rows, of which the jackknife leaves out P */
+    /* for rows and for columns, 1 - P/N for a sample of P from N; 1 if N is infinite, as in ks_second */
     double share[2];
     double *square, *of[1 + HIGHEST], lost[1 + HIGHEST];
     int highest;
@@ -45,7 +45,7 @@ static kspec_status list_second(const ks_second *s, int unit, lists *l, ks_arena
     }
     l->lost[0] = ks_ratio_lost(s, &spread, &bias) * ks_ratio(s->square[0], s->moment[0]);
     l->lost[1] = ldexp(s->lost[0].all, 2 * e), l->lost[2] = ldexp(s->lost[2].all, 4 * e);
-    l->of[0][0] = ks_ratio(s->square[0], s->moment[0]); /* the same bits as kspec_dimension() */
+    l->of[0][0] = ks_ratio(s->square[0], s->moment[0]); /* equal to the last bit to kspec_dimension() */
     return KSPEC_OK;
 }
 
@@ -84,8 +84,8 @@ static kspec_status open_pair(pair_of_lists *p, kspec_paired paired, const lists
 }
 
 /*
- * For x - y: N[0] and N[1] values, sampled from so many rows or columns. `shared`: both matrices have the
- * same rows or columns, and both leave them out together
+ * Adds one side of the difference x - y to the jackknife. x and y have N[0] and N[1] values, from of[0] and
+ * of[1] rows or columns. `shared`: both matrices have the same rows or columns, and leave out the same one
  */
 static void add_sides(const double *x, const double *y, const size_t N[2], const double of[2], int shared,
                       const double share[2], double *room, ks_spread *s) {
@@ -126,11 +126,11 @@ static int take_logs(const lists *l, int n, double *logs) {
  * k times: V = sum of k s_k (Efron and Stein 1981). From half the rows and half the columns, s_k is 2^k times
  * as large: V' = sum of 2^k k s_k. With parts 1 and k alone, the true variance is
  *     V - (V' - 2 V) (k-1) / (k (2^k - 2)).
- * The factor is 1/4 for k = 2, 1/9 for k = 3, 3/56 for k = 4. Moments of order 2 have all these parts; 1/9
- * was chosen by the levels of p that it gives (docs/explanation/alignment.md). V' is the mean over the four
- * quarters of even and odd rows and columns. For a dimension, the parts come from its first-order expansion,
- * m(1)^2 / (m(1)^2 of all) - m(2) / (m(2) of all), which needs no logarithm that might be undefined in a
- * quarter.
+ * The factor is 1/4 for k = 2, 1/9 for k = 3, 3/56 for k = 4. Moments of order 2 have all these parts. The
+ * levels of p that result from 1/9 led to this choice (docs/explanation/alignment.md). V' is the mean over
+ * the four quarters of even and odd rows and columns. For a dimension, the parts come from the first-order
+ * expansion m(1)^2 / (m(1)^2 of all) - m(2) / (m(2) of all). This expansion avoids logarithms, which might be
+ * undefined in a quarter.
  */
 static const double EXCESS = 1.0 / 9, LEAST_SHARE = 0.5;
 
@@ -154,7 +154,7 @@ static kspec_status list_quarters(const ks_two_matrices *of, int unit, lists par
 
 /* ---- the differences ---- */
 
-/* Everything that determines a difference; without quarters if the matrices are too small for them */
+/* All data that determine a difference. quarters: 0 if the matrices are too small for quarters */
 typedef struct {
     lists all[2], part[KS_QUARTERS][2];
     pair_of_lists whole, quarter[KS_QUARTERS];

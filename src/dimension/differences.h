@@ -19,6 +19,6 @@ typedef struct {
 kspec_status ks_differences_load(const kspec_compare_opts *o, const ks_measured *m, ks_load *l,
                                  kspec_error *err);
 
-/* Sets the dimensions, the count and the differences of r; the arena of r holds them. */
+/* Sets the dimensions, the count and the differences of r. The arena of r owns the differences. */
 kspec_status ks_differences_make(const ks_run *run, const ks_two_matrices *of, kspec_compare_result *r,
                                  ks_arena *arena, kspec_error *err);

@@ -1,4 +1,7 @@
-/* kspec_dimension(): the unbiased participation ratio, its interval, and its curve over sizes. */
+/*
+ * kspec_dimension(): computes the unbiased participation ratio, its interval, and the ratios of smaller parts
+ * of the matrix.
+ */
 #include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -63,7 +66,8 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
     kspec_status st = ks_measured_open_dependent(&m, phi, ntrials, o->row_trials, &how, ks_centred(o->center),
                                                  "the matrix", &r->missing, arena, err);
     m.standardized = o->standardize;
-    m.whole = !evidence && !o->row_groups && !o->col_groups && !o->pairwise; /* one part of the curve */
+    /* a part of the curve needs no leave-one-out values */
+    m.whole = !evidence && !o->row_groups && !o->col_groups && !o->pairwise;
     if (!st) r->groups = m.rows.of ? m.rows.count : 0, r->col_groups = m.cols.of ? m.cols.count : 0;
     ks_run sums = ks_run_part(run, 0, 0.7), rest = ks_run_part(run, 0.7, 1);
     if (!st) st = ks_second_make(&sums, &m, o->splits, o->seed, s, arena, err);
@@ -90,9 +94,9 @@ kspec_status ks_dimension_set(const ks_second *s, ks_dimensionality *d, kspec_di
 /* ---- the curve ---- */
 
 /*
- * Size k of `points`, in equal ratios up to all. The sizes start at a tenth, but at least at 20 (half of
- * fewer than 40) and at the smallest possible size, because smaller parts carry no information about the
- * dimension.
+ * Returns size k of `points`. The sizes grow in equal ratios up to `all`. The first size is a tenth, but at
+ * least 20 (or a half, if `all` is below 40) and at least `least`, because smaller parts carry no information
+ * about the dimension.
  */
 static size_t size_at(size_t least, size_t all, size_t k, size_t points) {
     enum { SMALL = 20 };
@@ -114,7 +118,7 @@ static kspec_status take(const kspec_matrix *phi, size_t ntrials, const size_t *
     return KSPEC_OK;
 }
 
-/* Sums over the parts of one size, in units of the first part */
+/* Sums over the parts of one size, in the units of the first part */
 typedef struct {
     double square, moment, naive;
     int exponent, count;
@@ -145,8 +149,9 @@ static kspec_status add_part(const ks_run *run, const kspec_dimension_opts *o, c
 }
 
 /*
- * Averages several parts, more if they are smaller: the ratio of their mean m(1)^2 and mean m(2), which is
- * less noisy than a mean of ratios. rows and cols contain the order twice, so that a part may start anywhere.
+ * Computes one point from several parts, more parts for smaller sizes. The ratio of the mean m(1)^2 and the
+ * mean m(2) is less noisy than a mean of ratios. rows and cols contain the random order twice, because a part
+ * may start anywhere.
  */
 static kspec_status curve_point(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
                                 size_t ntrials, const size_t *rows, const size_t *cols,
@@ -154,7 +159,7 @@ static kspec_status curve_point(const ks_run *run, const kspec_dimension_opts *o
                                 kspec_error *err) {
     enum { MOST = 16 };
     const size_t P = phi->rows, Q = phi->cols;
-    if (point->rows == P && point->cols == Q) { /* the full matrix: the answer itself */
+    if (point->rows == P && point->cols == Q) { /* the full matrix has the result itself */
         point->dimension = r->dimension, point->naive = r->naive;
         return KSPEC_OK;
     }
@@ -196,7 +201,7 @@ static kspec_status make_curve(const ks_run *run, const kspec_dimension_opts *o,
 /* ---- the call ---- */
 
 typedef struct {
-    const kspec_matrix *phi, *raw; /* raw: the matrix as given */
+    const kspec_matrix *phi, *raw; /* raw: the given matrix */
     size_t ntrials;
     const kspec_dimension_opts *o;
     kspec_dimension_result *result;
@@ -219,7 +224,7 @@ static kspec_status add_doubts(const call *c, kspec_dimension_result *r, kspec_e
     const ks_doubts to = KS_DOUBTS(r);
     if (r->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
     const ks_checked data = KS_CHECKED(c);
-    if (!c->o->data_memory) ks_check(to, NULL, &data); /* not at numbers in GPU memory */
+    if (!c->o->data_memory) ks_check(to, NULL, &data); /* ks_check() cannot read GPU memory */
     return ks_dimension_doubts(r, err);
 }
 
@@ -265,7 +270,7 @@ static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, co
                        phi[0].rows, phi[0].cols);
     const uint64_t *rows = o.row_groups;
     o.row_groups = o.col_groups, o.col_groups = rows;
-    o.standardize = 0; /* the rows are already standardised; their deviations count as known */
+    o.standardize = 0; /* the rows are already standardised; their standard deviations count as known */
     const uint64_t population = o.population_rows;
     o.population_rows = o.population_cols, o.population_cols = population;
     kspec_status st = compute(run, &o, turned, ntrials, r, arena, err);
@@ -282,7 +287,10 @@ static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, co
     return KSPEC_OK;
 }
 
-/* A complete side is a population of the size of the sample; a part of the curve is a sample from it. */
+/*
+ * A complete side is a population of the size of the sample. A part of the curve is a sample from this
+ * population.
+ */
 static kspec_status set_populations(kspec_dimension_opts *o, const kspec_matrix *phi, size_t ntrials,
                                     kspec_error *err) {
     const uint64_t given[2] = {o->population_rows, o->population_cols};

@@ -6,14 +6,14 @@
 
 enum { KS_HIGHER_MOST = 4 };
 
-/* The highest order wanted, up to KS_HIGHER_MOST; the other fields as in kspec_moments_opts */
+/* nmax: the highest requested order, up to KS_HIGHER_MOST. Other fields are as in kspec_moments_opts */
 typedef struct {
     int nmax, splits;
     uint64_t seed;
     kspec_team *team;
     kspec_sampled sampled;
     uint64_t population_rows, population_cols;
-    int unit; /* of the values: m(n) is in units of 2^(2 n unit) */
+    int unit; /* m(n) is in units of 2^(2 n unit) */
 } ks_higher;
 
 /* The highest order, up to KS_HIGHER_MOST, that exact can give with leave-one-out values */
@@ -23,8 +23,8 @@ int ks_higher_most(const ks_measured *m);
 kspec_status ks_higher_load(const ks_higher *how, const ks_measured *m, ks_load *l, kspec_error *err);
 
 /*
- * Sets of[n] for n = 3 ... *highest: 1 + P + Q numbers, from all data, without each row, without each column.
- * With too few rows or columns or too little memory, *highest is 2.
+ * Sets of[n] for n = 3 ... *highest to 1 + P + Q numbers: from all data, without each row, without each
+ * column. With too few rows or columns or too little memory, *highest is 2.
  */
 kspec_status ks_higher_make(const ks_run *run, const ks_higher *how, const ks_measured *m,
                             double *of[1 + KS_HIGHER_MOST], int *highest, ks_arena *arena, kspec_error *err);

@@ -14,8 +14,8 @@
 /* ---- alignment ---- */
 
 /*
- * The usual alignment, <K, L> / (|K| |L|), of the means over trials. own: <K, L> if either matrix has one
- * trial.
+ * Computes the usual, biased alignment <K, L> / (|K| |L|) of the means over trials. own: <K, L> if either
+ * matrix has one trial.
  */
 static kspec_status biased_alignment(const ks_run *run, const ks_paired *p, double own, double *value,
                                      kspec_error *err) {

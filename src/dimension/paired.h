@@ -7,7 +7,7 @@ typedef struct {
     const kspec_compare_opts *o;
     ks_measured *matrix[2];
     const ks_compared *own[2];
-    /* the names in doubts; the data as the caller gave them, or NULL if they are on a device */
+    /* name: the matrices' names in doubts. data: the caller's data, or NULL for data on a device. */
     const char *name[2];
     const ks_checked *data[2];
     /* 1: another result reports the doubts about this matrix alone */

@@ -15,9 +15,10 @@ enum { MOST_ROWS = 1000 };
 /* ---- one matrix ---- */
 
 /*
- * K_ij -> K_ij - u_i - v_j + c off the diagonal, 0 on it, such that all rows and all columns sum to 0. With
- * the row sums R, the column sums C and the total S, u = ((n-1) R + C) / (n (n-2)), v = ((n-1) C + R) / (n
- * (n-2)), c = S / ((n-1) (n-2)). For a symmetric K this is Szekely and Rizzo's centring.
+ * Replaces K_ij by K_ij - u_i - v_j + c off the diagonal, and by 0 on the diagonal. All rows and all columns
+ * then sum to 0. Let R be the row sums, C the column sums and S the total. Then u = ((n-1) R + C) / (n
+ * (n-2)), v = ((n-1) C + R) / (n (n-2)), c = S / ((n-1) (n-2)). For a symmetric K this is Szekely and Rizzo's
+ * centring.
  */
 static void centre(double *K, size_t n, double *u, double *v) {
     const double N = (double)n;
@@ -60,7 +61,7 @@ static const double *rows_of(const double *X, size_t P, size_t Q, const size_t *
     return x;
 }
 
-/* out = the product of these rows of A with those of B, all in host memory */
+/* Sets out to the product of these rows of A with these rows of B, all in host memory */
 static kspec_status product_here(const ks_run *run, const double *A, const double *B, size_t P, size_t Q,
                                  const size_t *order, size_t n, double *out, ks_arena *arena,
                                  kspec_error *err) {
@@ -69,7 +70,7 @@ static kspec_status product_here(const ks_run *run, const double *A, const doubl
     return ks_gemm_tiled(run, 0, 1, n, n, Q, 1, a, Q, b, Q, 0, out, n, err);
 }
 
-/* The same for one matrix on the run's device; `out` is in host memory. */
+/* Sets out, in host memory, to the product for one matrix on the run's device. */
 static kspec_status product_there(const ks_run *run, const double *A, size_t P, size_t Q, const size_t *order,
                                   size_t n, double *out, kspec_error *err) {
     static const char what[] = "the null distribution";
@@ -117,16 +118,17 @@ kspec_status ks_shape_make(const ks_run *run, const double *A, const double *B, 
 /* ---- moments over all orders ---- */
 
 /*
- * E (sum_ij K_ij L_p(i)p(j))^r is a sum over r edges (i,j). Group the 2r ends by which of them are the same
- * row: a partition pi. Then E = sum over pi of f_K(pi) f_L(pi) / (n)_|pi|, where f(pi) sums the product of r
- * entries over different rows for different blocks. By Moebius inversion f(pi) = sum over sigma >= pi of
- * mu(pi, sigma) F(sigma), where F lets blocks share a row. F is 0 if a block has one end, because sums of
- * rows are 0. F is also 0 if an edge joins a block with itself, because the diagonal is 0.
+ * The expectation E of (sum_ij K_ij L_p(i)p(j))^r is a sum over r edges (i,j). A partition pi groups those of
+ * the 2r ends that are the same row. Then E = sum over pi of f_K(pi) f_L(pi) / (n)_|pi|. f(pi) sums the
+ * product of r entries, with different rows for different blocks. By Moebius inversion, f(pi) = sum over
+ * sigma >= pi of mu(pi, sigma) F(sigma), where different blocks of F may share a row. F is 0 if a block has
+ * one end, because sums of rows are 0. F is also 0 if an edge joins a block with itself, because the diagonal
+ * is 0.
  */
 enum { ENDS = 6, PARTITIONS = 203 };
 
 typedef struct {
-    int of[ENDS], blocks; /* the block of each end, numbered by first appearance */
+    int of[ENDS], blocks; /* the block of each end, in the order of first appearance */
 } partition;
 
 /* Lists all partitions of `ends` ends, and returns their number. */
@@ -135,7 +137,7 @@ static int list_partitions(int ends, partition *list) {
     int count = 0, at = 0;
     for (;;) {
         list[count++] = p;
-        for (at = ends - 1; at > 0; at--) { /* the next string in which no end opens a later block */
+        for (at = ends - 1; at > 0; at--) { /* find the next partition in lexicographic order */
             int most = 0;
             for (int k = 0; k < at; k++) most = p.of[k] > most ? p.of[k] : most;
             if (p.of[at] <= most) break;
@@ -165,7 +167,7 @@ static double free_sum(const partition *p, int edges, const ks_shape *s) {
     return cyclic ? s->cycle : s->transitive;
 }
 
-/* mu(fine, coarse), or 0 if coarse does not join blocks of fine */
+/* Returns mu(fine, coarse), or 0 if coarse does not join blocks of fine */
 static double moebius(const partition *fine, const partition *coarse, int ends) {
     int joined[ENDS] = {0}, into[ENDS];
     double mu = 1;
@@ -211,7 +213,10 @@ double ks_permuted_p(const ks_shape *K, const ks_shape *L, size_t P, double cros
     double variance, skewness;
     ks_permuted_moments(K, L, &variance, &skewness);
     if (!(variance > 0)) return NAN;
-    /* more rows make it smaller: without signal, the mean over n rows varies as 1/n */
+    /*
+     * without signal, the mean over n rows has a standard deviation proportional to 1/n, so convert from n to
+     * all rows
+     */
     const double sd = sqrt(variance) / (n * (n - 3)) * n / all;
     return ks_skewed_tail(skewness, cross / sd);
 }

@@ -8,8 +8,8 @@
 #include "base/parallel.h"
 
 /*
- * The sums that the test needs from K = A B^T over its n rows, after zeroing its diagonal and removing the
- * sums of all rows and columns. They run over i, j, k of
+ * The sums that the test needs from K = A B^T over n rows, after zeroing the diagonal of K and removing the
+ * sums of all rows and columns. The sums run over i, j, k of
  */
 typedef struct {
     size_t n;
@@ -19,19 +19,21 @@ typedef struct {
 } ks_shape;
 
 /*
- * From A and B (P x Q each, row-major), using at most 1000 rows that the seed draws. Holds two n x n
- * matrices, and takes n^2 (Q + n) multiply-adds. P must be at least 4. If the run has a device, A = B is on
- * it.
+ * Computes *s from A and B (P x Q each, row-major), using at most 1000 rows that the seed draws. Needs two n
+ * x n matrices and n^2 (Q + n) multiply-adds. P must be at least 4. If the run has a device, A = B is on this
+ * device.
  */
 kspec_status ks_shape_make(const ks_run *run, const double *A, const double *B, size_t P, size_t Q,
                            uint64_t seed, ks_shape *s, kspec_error *err);
 
-/* The variance and the skewness of sum_ij K_ij L_ij over all orders of the rows of L; its mean is 0. */
+/*
+ * Computes the variance and the skewness of sum_ij K_ij L_ij over all orders of the rows of L. The mean is 0.
+ */
 void ks_permuted_moments(const ks_shape *K, const ks_shape *L, double *variance, double *skewness);
 
 /*
- * The probability that the mean over four different rows of all P exceeds `cross` if K and L are unrelated.
- * `cross` is the trace of the product of both operators times their numbers of columns. The test is
- * one-sided, because an alignment is not negative. NaN if K or L is constant.
+ * Returns the probability that the mean over tuples of four different rows, out of P, exceeds `cross` if K
+ * and L are unrelated. `cross` is the trace of the product of both operators, times the numbers of columns of
+ * both matrices. The test is one-sided, because an alignment is not negative. NaN if K or L is constant.
  */
 double ks_permuted_p(const ks_shape *K, const ks_shape *L, size_t P, double cross);

@@ -1,10 +1,13 @@
-/* Turns second-order estimates and their leave-one-out values into the result of kspec_dimension(). */
+/* Computes the result of kspec_dimension() from second-order estimates and leave-one-out values. */
 #pragma once
 
 #include "kspec/dimension.h"
 #include "moments/second.h"
 
-/* Sets the dimension, its two parts and its interval; *d has the interval's degrees of freedom. */
+/*
+ * Sets the dimension, the two estimates whose ratio it is, and the interval. *d receives the interval's
+ * degrees of freedom.
+ */
 kspec_status ks_dimension_set(const ks_second *s, ks_dimensionality *d, kspec_dimension_result *r,
                               ks_arena *arena, kspec_error *err);
 

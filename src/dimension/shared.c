@@ -13,15 +13,16 @@
 #include <stdio.h>
 
 /*
- * tr (Sxy Syx)^n as a cycle of x, y, y, x, ..., and its square from two cycles. With trials, the two entries
- * at each row and at each column come from different halves: x from one half, y from the other.
+ * Expressions for (tr Sxy Syx)^2, from two cycles, and for tr (Sxy Syx)^2, from one cycle of x, y, y, x, ...
+ * With trials, the two entries at each row and at each column come from different halves: x from one half, y
+ * from the other.
  */
 static const char *const plain[2] = {"X[i,a] Y[i,b] Y[j,b] X[j,a] X[k,c] Y[k,d] Y[l,d] X[l,c]",
                                      "X[i,a] Y[i,b] Y[j,b] X[j,c] X[k,c] Y[k,d] Y[l,d] X[l,a]"};
 
 /* The expression with X1, Y2, Y1, X2, X1, ... if a matrix has trials */
 static void name_halves(const char *text, const int halves[2], char *out, size_t size) {
-    static const char order[] = "12121212"; /* of the factors in order */
+    static const char order[] = "12121212"; /* halves of the factors in order */
     size_t used = 0;
     int factor = 0;
     for (const char *at = text; *at && used + 2 < size; at++) {
@@ -64,7 +65,7 @@ static kspec_status ratio(const kspec_unbiased_result *square, const kspec_unbia
     return st;
 }
 
-/* Is it defined for these sizes and options? */
+/* Is the shared dimension defined for these sizes and options? */
 static int defined(const kspec_compare_opts *o, const kspec_matrix *phi, const kspec_matrix *psi) {
     const size_t P = phi->rows, needed = ks_centred(o->center) ? 9 : 5;
     if (o->no_shared || o->paired != KSPEC_PAIRED_ROWS) return 0;
@@ -102,11 +103,11 @@ kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi
                                       .splits = o->splits,
                                       .seed = o->seed,
                                       .threads = o->threads,
-                                      .device = KSPEC_DEVICE_CPU, /* a second at most */
+                                      .device = KSPEC_DEVICE_CPU, /* the work takes a second at most */
                                       .most = most};
     const int skipped = too_large(phi, psi, most);
     kspec_status st = skipped ? KSPEC_OK : ks_unbiased(both, 2, of, 2, &opts, made, err);
-    /* if the plan is too large, or eighth powers overflow a double, the rest of the comparison stands */
+    /* a plan that is too large, or an overflow of eighth powers, does not make the comparison fail */
     const int large = skipped || st == KSPEC_E_ARG || (made[0] && isnan(made[0]->value));
     if (st == KSPEC_E_ARG || st == KSPEC_E_NUMERIC) {
         ks_clear(err);

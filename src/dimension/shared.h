@@ -4,8 +4,8 @@
 #include "kspec/dimension.h"
 
 /*
- * Sets r->shared_dimension and its interval, by expressions of einsum/. They stay NaN with groups, with
- * ragged trials, with too few rows or columns, and if they would take more work than `most`.
+ * Sets r->shared_dimension and its interval, by expressions of einsum/. The shared dimension stays NaN with
+ * groups, with ragged trials, with too few rows or columns, and if it needs more work than `most`.
  */
 kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi, size_t ntrials,
                             const kspec_matrix *psi, size_t other_ntrials, double most,

@@ -12,16 +12,16 @@
 #include <string.h>
 
 /*
- * With u = sum_t x_t over T trials of a column, the mean covariance of two different trials is (var u - sum_t
- * var x_t) / (T (T-1)). Noise that does not repeat adds nothing to it. The share is this covariance over the
- * mean variance of a trial. Both are unbiased. For several columns, the sum of covariances is divided by the
- * sum of variances.
+ * Let u = sum_t x_t over T trials of a column. The mean covariance of two different trials is (var u - sum_t
+ * var x_t) / (T (T-1)). Noise that does not repeat adds nothing to this covariance. The share is the
+ * covariance divided by the mean variance of a trial. Covariance and variance are unbiased. For several
+ * columns, the sum of covariances is divided by the sum of variances.
  */
 typedef struct {
     double common, total;
 } power;
 
-/* Sums over rows of one column: of u and u^2, of each trial, and of all squares; n rows */
+/* Sums over n rows of one column: of u and u^2, of each trial, and of all squares */
 typedef struct {
     double n, u, uu, xx, *x;
 } sums;
@@ -69,8 +69,8 @@ typedef struct {
     const ks_groups *rows;
     int centred;
     double *values; /* of a column: P x trials; the first is NaN if a trial is missing */
-    double *left;   /* of a column without each group: stretched, and plain */
-    power *without; /* of all columns together, without each group */
+    double *left;   /* a column's values without each group: stretched, plain */
+    power *without; /* of all columns without each group */
     power *cols;    /* of each column */
 } job;
 
@@ -85,7 +85,7 @@ static void read_column(const job *j, size_t a) {
             x[0] = NAN;
             continue;
         }
-        if (isnan(first)) first = j->centred ? x[0] : 0; /* avoids losing digits to a large mean */
+        if (isnan(first)) first = j->centred ? x[0] : 0; /* keeps digits despite a large mean */
         for (size_t t = 0; t < T; t++) x[t] -= first;
     }
 }

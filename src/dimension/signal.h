@@ -5,9 +5,9 @@
 #include "kspec/dimension.h"
 
 /*
- * Sets signal_share and its interval, and the list of columns. Rows are left out by groups. With ragged
- * trials, or with one trial, it sets nothing. center: ROWS, or NONE for second moments. col_share: the
- * fraction of the columns' variance that sampling leaves.
+ * Sets signal_share, its interval, and the list of columns. The jackknife leaves out groups of rows. Ragged
+ * trials, or one trial, give no result. center: ROWS, or NONE for second moments. col_share: the fraction of
+ * the columns' variance that sampling leaves.
  */
 kspec_status ks_signal_make(const kspec_dimension_opts *o, kspec_center center, const kspec_matrix *phi,
                             size_t ntrials, const ks_groups *rows, double col_share,

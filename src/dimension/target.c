@@ -1,9 +1,9 @@
 /*
- * Estimates <y, T^n y>, a cycle of order n + 1 with y as one of its columns: y_i Phi_ia Phi_ja ... y_k. It is
- * therefore the column y's contribution to m(n+1). Let S be the sums over distinct cycles of [Phi, y] and of
- * Phi. The cycles through y are S([Phi, y]) - S(Phi), with y at each of n + 1 places. Every property of those
- * sums carries over: exactly unbiased, centred or not, one trial or several, with every row and column left
- * out.
+ * Estimates <y, T^n y>, a cycle of order n + 1 with y as one of its columns: y_i Phi_ia Phi_ja ... y_k. So
+ * <y, T^n y> is the column y's contribution to m(n+1). Let S be the sum over distinct cycles of a matrix. The
+ * cycles through y have the sum S([Phi, y]) - S(Phi), and contain y at each of n + 1 places. All properties
+ * of S carry over: the estimate is exactly unbiased, for data centred or not, and for one trial or several,
+ * and has leave-one-out values.
  */
 #include "dimension/target.h"
 
@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     const kspec_dimension_opts *o;
     size_t P, Q, trials;
-    /* for each trial [Phi, y], P x (Q+1), divided by 2^exponent */
+    /* [Phi, y] of each trial, P x (Q+1), divided by 2^exponent */
     double **both;
     kspec_matrix *wide, *narrow;
     uint64_t *labels;
@@ -98,7 +98,10 @@ static double rms(const double *x, size_t rows, size_t cols, size_t stride) {
     return sqrt(sum / ((double)rows * (double)cols));
 }
 
-/* Appends y as the last column, scaled to the size of the others; *exponent: the power of two divided out */
+/*
+ * Appends y as the last column, scaled to the size of the other columns. *exponent: the power of two of the
+ * scale
+ */
 static kspec_status put_target(job *j, size_t which, int *exponent, kspec_error *err) {
     const size_t P = j->P, stride = j->Q + 1;
     const kspec_matrix *y = j->o->target;
@@ -146,7 +149,7 @@ static kspec_status estimate(const ks_run *run, const job *j, const kspec_matrix
 
 /* ---- the contribution of y ---- */
 
-/* The remaining columns, and ordered pairs of them from different groups, at place k of a list */
+/* Counts the columns behind value k of a list, and ordered pairs of these columns from different groups */
 static void count_columns(const job *j, size_t k, double *columns, double *pairs) {
     const ks_groups *g = &j->phi.m.cols;
     const size_t rows = j->phi.m.rows.count;
@@ -168,7 +171,7 @@ static void second_of(const job *j, const double *with, int e, const double *phi
     }
 }
 
-/* Order 3: with Q columns and y there are (Q+1) Q triples, 3 Q of them with y. */
+/* Computes order 3. Q columns and y form (Q+1) Q triples, and 3 Q triples contain y. */
 static void third_of(const job *j, const double *with, const double *phi, double *out) {
     for (size_t k = 0; k < 1 + j->P + j->Q; k++) {
         const double Q = (double)j->Q - (k > j->P);
@@ -177,12 +180,12 @@ static void third_of(const job *j, const double *with, const double *phi, double
 }
 
 /*
- * The interval is computed for the logarithm if one standard error is less than a factor of four, otherwise
- * directly. Both allow for skewness (docs/measurements/dimension.md has the coverage).
+ * Computes the interval, for the logarithm if one standard error is less than a factor of four, otherwise
+ * directly. Both intervals allow for skewness (docs/measurements/dimension.md reports the coverage).
  */
 static ks_error_bar bar_of(const job *j, const double *x, double *room) {
     const double factor = log(4);
-    /* whether the columns are complete changes the error of <y, T y>, but not its value */
+    /* complete columns change the error of <y, T y>, but not the value */
     const uint64_t all = j->o->population_cols;
     const double share = all ? 1 - (double)j->Q / (double)all : 1;
     const size_t P = j->phi.second.P, Q = j->phi.second.Q;

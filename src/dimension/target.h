@@ -1,4 +1,7 @@
-/* Estimates the alignment of a target with the kernel: how much of it lies where the kernel is large. */
+/*
+ * Estimates the alignment of a target with the kernel: how much of the target lies in directions of large
+ * eigenvalues.
+ */
 #pragma once
 
 #include "kspec/dimension.h"

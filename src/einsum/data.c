@@ -26,13 +26,16 @@ static void remove_mean(double *x, size_t rows, size_t cols, int side) {
     }
 }
 
-/* out[i,g] = 1 where row i is in group g, else 0 */
+/* Sets out[i,g] to 1 if row i is in group g, else to 0 */
 static void set_members(const ks_groups *g, double *out) {
     memset(out, 0, ks_size(g->n, g->count) * sizeof *out);
     for (size_t i = 0; i < g->n; i++) out[i * g->count + g->of[i]] = 1;
 }
 
-/* out = the mean of the trials order[first ... first+count-1] of a matrix, centred like its source */
+/*
+ * Sets out to the mean of a matrix's trials order[first ... first+count-1], centred and scaled like the
+ * source
+ */
 static kspec_status mean_of(const ks_data *d, int source, const size_t *order, size_t first, size_t count,
                             double *out, kspec_error *err) {
     const ks_source *s = &d->names->source[source];
@@ -59,7 +62,7 @@ static kspec_status mean_of(const ks_data *d, int source, const size_t *order, s
     return KSPEC_OK;
 }
 
-/* Can the computation read the caller's own matrix, if its scale is fine? */
+/* Can the computation read the caller's own matrix, unless the scale requires a copy? */
 static int is_ready(const ks_data *d, int source) {
     const ks_source *s = &d->names->source[source];
     if (s->given == d->names->given) return 0;
@@ -120,14 +123,15 @@ kspec_status ks_data_split(ks_data *d, size_t r, kspec_error *err) {
         const int g = d->names->source[s].given, half = d->names->source[s].half;
         if (g == d->names->given) continue;
         const size_t T = d->operands[g].ntrials;
-        if (T == 1) { /* as ks_data_make() or the first split filled it; only the scale may be missing */
+        /* ks_data_make() or the first split has filled the matrix; only the scale may be missing */
+        if (T == 1) {
             const kspec_matrix *m = d->operands[g].trials;
             const double scale = d->done[s] || !d->own[s] ? 1 : ldexp(1, -d->exponent[g]);
             for (size_t k = 0; k < m->rows * m->cols && scale != 1; k++) d->own[s][k] *= scale;
             d->done[s] = 1;
             continue;
         }
-        /* all matrices with as many trials use one order: noise that they share stays in one half */
+        /* matrices with equal numbers of trials use one order, so noise that they share stays in one half */
         if (T > 2) ks_random_permutation(d->seed, ks_stream(KS_STREAM_SPLIT, r), T, d->order);
         for (size_t t = 0; t < T && T <= 2; t++) d->order[t] = t;
         const size_t first = half == 2 ? T / 2 : 0, count = !half ? 1 : half == 2 ? T - T / 2 : T / 2;

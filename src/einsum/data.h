@@ -10,17 +10,20 @@
 typedef struct {
     const kspec_operand *operands;
     const ks_names *names;
-    const ks_groups *groups; /* of the rows, or NULL */
+    const ks_groups *groups; /* groups of the rows, or NULL */
     uint64_t seed;
-    /* by matrix given: its entries are divided by 2^exponent */
+    /* for each given matrix: its entries are divided by 2^exponent */
     int exponent[KS_GIVEN + 1];
-    /* by source: the matrix, and the same pointer in writable form unless the caller owns it */
+    /*
+     * for each source: the matrix, and a writable pointer to the matrix, or NULL if the caller owns the
+     * matrix
+     */
     const double *matrix[KS_SOURCES];
     double *own[KS_SOURCES];
-    /* sources with one trial: are they scaled? */
+    /* for each source with one trial: 1 if the source is scaled */
     int done[KS_SOURCES];
     size_t *order;
-    /* 1: some matrix has more than two trials, so its halves are drawn at random */
+    /* 1: some matrix has more than two trials, which ks_data_split() divides into halves at random */
     int random;
 } ks_data;
 

@@ -26,7 +26,7 @@ static void put(writer *w, const char *fmt, ...) {
     va_end(args);
 }
 
-/* The k-th index of an axis in this line: its first name in the expression, with k primes */
+/* Names the k-th index of an axis in this line: the axis's first index in the expression, with k primes */
 static const char *index_of(const writer *w, int axis, int k, char *out) {
     static const char primes[] = "''";
     if (axis && axis == w->names->groups) {

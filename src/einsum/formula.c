@@ -48,7 +48,7 @@ static ks_word word(reader *r) {
     return w;
 }
 
-/* Finds the number of an index by its name. */
+/* Finds the number of an index by the name of the index. */
 static kspec_status number(reader *r, ks_word w, int *out) {
     ks_formula *t = r->to;
     for (int k = 0; k < t->indices; k++)
@@ -123,7 +123,7 @@ static kspec_status decimal(reader *r, double *out) {
     return KSPEC_OK;
 }
 
-/* Reads a number or a fraction, and a '*' that may follow it. */
+/* Reads a number or a fraction, and a '*' that may follow. */
 static kspec_status coefficient(reader *r, double *out) {
     double x = 1, y = 1;
     const int start = r->at;
@@ -140,7 +140,7 @@ static kspec_status coefficient(reader *r, double *out) {
     return st;
 }
 
-/* Reports a letter that no entry begins with, and what to write instead of it. */
+/* Reports a letter that no entry begins with, and the text to write instead. */
 static kspec_status fail_letter(reader *r, const char *otherwise) {
     const char c = next(r);
     const char *instead = c == '^' || c == '*' ? "write an entry again for each power, as in X[i,a] X[i,a]"

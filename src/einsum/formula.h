@@ -15,7 +15,7 @@ typedef struct {
     int at, length;
 } ks_word;
 
-/* An entry of a matrix; its indices are numbers into ks_formula.index. */
+/* An entry of a matrix. The numbers `index` refer to ks_formula.index. */
 typedef struct {
     ks_word matrix, name[2];
     int index[2];
@@ -23,7 +23,7 @@ typedef struct {
 
 typedef struct {
     double coefficient;
-    /* part: the number of its expression */
+    /* part: the number of the term's expression */
     int at, count, part;
     ks_formula_entry factor[KS_FORMULA_FACTORS];
 } ks_formula_term;
@@ -32,7 +32,7 @@ typedef struct {
     const char *text;
     int terms, indices, parts;
     ks_formula_term term[KS_FORMULA_TERMS];
-    /* the names of the indices, each at its first place in the text */
+    /* the names of the indices, at the first occurrence of each name in the text */
     ks_word index[KS_FORMULA_INDICES];
 } ks_formula;
 

@@ -18,10 +18,10 @@ typedef struct {
     kspec_error *err;
     /*
      * same: for each side of each given matrix, the first side with the same axis. index: for each index, a
-     * side of its axis, or -1
+     * side with the axis of the index, or -1
      */
     int same[2 * KS_GIVEN], index[KS_FORMULA_INDICES];
-    /* for each side, its number among the axes of the expression, or -1 */
+    /* for each side, the number of the side's axis in the expression, or -1 */
     int axis[2 * KS_GIVEN];
 } resolver;
 
@@ -29,7 +29,7 @@ static const char *const sides[2] = {"rows", "columns"};
 
 /* ---- matrices ---- */
 
-/* The list of names as an expression has them, for messages */
+/* Returns the list of names that an expression may use, for messages */
 static const char *known(const resolver *r, char *room, size_t size) {
     size_t used = 0;
     room[0] = 0;
@@ -110,7 +110,7 @@ static kspec_status link_axes(resolver *r) {
 
 /* ---- lists of names ---- */
 
-/* Reads the next name of a list and moves *at behind it; 0 at the end of the list. */
+/* Reads the next name of a list and moves *at behind the name. Returns 0 at the end of the list. */
 static int next_name(const char **at, const char **name) {
     while (**at == ',' || **at == ' ') ++*at;
     *name = *at;
@@ -286,7 +286,7 @@ static kspec_status add_groups(resolver *r) {
         return fail_groups(r, ks_fail(r->err, KSPEC_E_ARG,
                                       "the %s come in groups, and cannot be complete or from a population",
                                       to->label[rows]));
-    if (!g->of) return KSPEC_OK; /* each row forms a group */
+    if (!g->of) return KSPEC_OK; /* groups of single rows change nothing */
     if (to->axes == KS_AXES)
         return fail_groups(r, ks_fail(r->err, KSPEC_E_ARG, "groups leave room for %d axes", KS_AXES - 1));
     to->grouped = rows, to->groups = a->groups = to->axes++;
@@ -365,7 +365,8 @@ kspec_status ks_names_resolve(const ks_formula *text, const ks_given *given, siz
     if (!st) st = read_said(&r);
     for (int k = 0; k < text->terms && !st; k++)
         st = make_net(&r, &text->term[k], &out->monomial[out->monomials++]);
-    for (int k = 0; k < text->terms && !st && out->halves; k++) { /* the same with halves swapped */
+    /* each product also appears with halves swapped */
+    for (int k = 0; k < text->terms && !st && out->halves; k++) {
         ks_monomial m = out->monomial[k];
         m.coefficient /= 2;
         out->monomial[k].coefficient /= 2;

@@ -7,7 +7,7 @@
 
 enum { KS_GIVEN = (KS_SOURCES - 1) / 2, KS_AXIS_LABEL = 120, KS_DISTINCT_MOST = 5 };
 
-/* A matrix under the caller's name for it */
+/* A matrix, with the caller's name of the matrix */
 typedef struct {
     const char *name;
     size_t trials, size[2];
@@ -16,14 +16,14 @@ typedef struct {
 /* The caller's settings for axes, by index names or by "rows", "cols" and "both"; NULL: no setting */
 typedef struct {
     const char *center, *complete, *population, *same_cols;
-    /* the groups of the rows; NULL: none */
+    /* the groups of the rows, or NULL */
     const ks_groups *groups;
 } ks_said;
 
 /*
- * A matrix of the nets: a given matrix with one trial, or half 1 or 2 of a matrix with several trials. Its
- * axes are numbers of ks_names.axis. If given = ks_names.given, it is the matrix of groups: 1 where a row is
- * in a group, else 0.
+ * A source is a matrix that the products use: a given matrix with one trial, or half 1 or 2 of a matrix with
+ * several trials. The numbers `axis` refer to ks_names.axis. If given = ks_names.given, the source is the
+ * matrix of groups. An entry of this matrix is 1 if the row is in the group, else 0.
  */
 typedef struct {
     int given, half, axis[2];
@@ -33,16 +33,16 @@ typedef struct {
     int sources, axes, monomials;
     ks_source source[KS_SOURCES];
     ks_axis axis[KS_AXES];
-    /* the axis in words, such as "rows of X and Y (i, j)", and the name of its first index */
+    /* each axis in words, such as "rows of X and Y (i, j)", and the name of the axis's first index */
     char label[KS_AXES][KS_AXIS_LABEL], sides[KS_AXES][KS_AXIS_LABEL];
     ks_word letter[KS_AXES];
     int index_axis[KS_FORMULA_INDICES];
-    /* with halves, each product appears twice, with the halves in both orders */
+    /* if `halves` is 1, each product appears twice, with the halves in both orders */
     ks_monomial monomial[2 * KS_FORMULA_TERMS];
     int halves;
     /*
-     * given: the number of given matrices. grouped: the axis of rows that come in groups. groups: the axis of
-     * the groups, which is the last one, or 0
+     * given: the number of given matrices. grouped: the axis of rows in groups. groups: the axis of the
+     * groups, which is the last axis, or 0
      */
     int given, grouped, groups;
 } ks_names;

@@ -1,8 +1,9 @@
 /*
- * Finds the canonical form of a graph, so that equal graphs get equal codes. The colour of each vertex is
- * refined by the colours of its neighbours until no class splits any more. If some vertices still look alike,
- * the search tries each of them as the first, and the least code wins. A code lists the whole graph, so equal
- * codes mean equal graphs. A search that ends early may share less work, but its result is still correct.
+ * Finds the canonical form of a graph, so that equal graphs get equal codes. Each vertex has a colour.
+ * Repeatedly, the colours of the neighbours refine a vertex's colour, until no class of equal colours splits.
+ * If some vertices still have equal colours, the search tries each of these vertices as the first, and keeps
+ * the least code. A code lists the whole graph, so equal codes mean equal graphs. A search that ends early
+ * may share less work, but its result is still correct.
  */
 #include "einsum/net.h"
 
@@ -56,7 +57,7 @@ static void refine(const ks_net *g, uint64_t *c) {
 
 static int by_bytes(const void *a, const void *b) { return memcmp(a, b, sizeof(ks_link)); }
 
-/* Writes the net with its vertices in the order of their colours, which all differ. */
+/* Writes the net with the vertices in the order of their colours, which are all different. */
 static void leaf(search *s, const uint64_t *c) {
     const ks_net *g = s->net;
     ks_net code = {.n = g->n, .links = g->links};
@@ -77,7 +78,9 @@ static void leaf(search *s, const uint64_t *c) {
     s->leaves++;
 }
 
-/* Do u and v have the same edges to the same vertices, and none to each other? Then either may come first. */
+/*
+ * Do u and v have the same edges to the same vertices, and no edge to each other? Then either may come first.
+ */
 static int twins(const ks_net *g, int u, int v) {
     int count[KS_NET_LINKS] = {0};
     for (int k = 0; k < g->links; k++) {
@@ -102,7 +105,8 @@ static void look(search *s, const uint64_t *c) {
     const ks_net *g = s->net;
     int members[KS_NET_VERTICES], count = 0;
     uint64_t least = 0;
-    for (int v = 0; v < g->n; v++) { /* the class of the least colour that several vertices share */
+    /* least: the smallest colour of several vertices. count: how many vertices have this colour */
+    for (int v = 0; v < g->n; v++) {
         int same = 0;
         for (int u = 0; u < g->n; u++) same += c[u] == c[v];
         if (same > 1 && (!count || c[v] < least)) least = c[v], count = same;

@@ -1,6 +1,7 @@
 /*
- * A product of matrix entries as a graph: an index is a vertex, and an entry is an edge between two indices.
- * Graphs that are equal up to the names of their indices have the same value, so they get the same number.
+ * Nets: products of matrix entries, written as graphs. An index is a vertex, and an entry is an edge between
+ * two indices. Graphs that are equal up to the names of their indices have the same value, so they get the
+ * same number.
  */
 #pragma once
 
@@ -8,15 +9,15 @@
 #include "engine/plan.h"
 
 /*
- * The range of an index (ks_vertex.flag). FREE: it runs over its whole axis, independently of the others.
- * DISTINCT: it differs from all other distinct indices of its axis. DRAWN: it is drawn with replacement from
- * a finite population.
+ * The range of an index (ks_vertex.flag). FREE: the index runs over the whole axis, independently of other
+ * indices. DISTINCT: the index differs from all other distinct indices of the axis. DRAWN: the index is drawn
+ * with replacement from a finite population.
  */
 enum { KS_FREE, KS_DISTINCT, KS_DRAWN };
 
 /*
- * A table that numbers connected nets: equal up to the names of indices means the same number, and numbers
- * begin at 1
+ * A table that numbers connected nets. Nets that are equal up to the names of indices have the same number.
+ * Numbers begin at 1
  */
 typedef ks_table ks_nets;
 #define KS_NETS ((ks_nets){.size = sizeof(ks_net), .key = sizeof(ks_net)})
@@ -26,12 +27,15 @@ static inline const ks_net *ks_nets_at(const ks_nets *s, uint32_t number) {
 }
 
 /*
- * Cuts a net into its connected parts, writes their numbers and returns their count. Vertices without an edge
- * are ignored.
+ * Divides a net into connected parts, writes the numbers of the parts and returns their count. Ignores
+ * vertices without an edge.
  */
 int ks_nets_parts(ks_nets *s, const ks_net *net, uint32_t number[KS_NET_LINKS], size_t *failed);
 
-/* Adds `part` to a net that has room for its vertices and links; returns the number of its first vertex. */
+/*
+ * Adds the vertices and links of `part` to a net that has enough memory for them. Returns the number of the
+ * first vertex added.
+ */
 int ks_net_append(ks_net *to, const ks_net *part);
 
 /* Merges vertex v into vertex u; the last vertex takes v's number. */

@@ -1,4 +1,4 @@
-/* Reports why an expression cannot be estimated, with a mark in its text. */
+/* Reports why an expression cannot be estimated, and marks the reason in the text. */
 #include "einsum/refuse.h"
 
 #include "base/error.h"
@@ -16,7 +16,10 @@ kspec_status ks_refuse_short(const ks_formula *text, const ks_names *names, ks_s
                            centred ? " where they are centred" : "", a->size);
 }
 
-/* Reports too many entries: each distinct row of a product needs one more entry, which states its group. */
+/*
+ * Reports too many entries: each distinct row of a product needs one more entry, which contains the row's
+ * group.
+ */
 kspec_status ks_refuse_groups(const ks_formula *text, const ks_names *names, int entries, kspec_error *err) {
     const int rows = names->grouped;
     return ks_formula_fail(
@@ -27,7 +30,9 @@ kspec_status ks_refuse_groups(const ks_formula *text, const ks_names *names, int
         entries, KS_NET_LINKS);
 }
 
-/* Do two products of the text have the same graphs? With halves of trials, in either order of them */
+/*
+ * Do two products of the text have the same graphs? With halves of trials, either order of the halves counts
+ */
 static int same_product(const ks_names *n, ks_nets *nets, int terms, int a, int b, size_t *failed) {
     int same = 0;
     for (int m = b; m < n->monomials; m += terms) {
@@ -40,8 +45,9 @@ static int same_product(const ks_names *n, ks_nets *nets, int terms, int a, int 
 }
 
 /*
- * Reports that the products of an expression cancel, at the last one that equals an earlier one. There is
- * one: centring adds graphs with more indices only, so a graph with the fewest indices is a product itself.
+ * Reports that the products of an expression cancel, and marks the last product that equals an earlier
+ * product. Such a product exists, because centring only adds graphs with more indices, so a graph with the
+ * fewest indices is a product itself.
  */
 kspec_status ks_refuse_zero(const ks_formula *t, const ks_names *names, ks_nets *nets, int part,
                             kspec_error *err) {
@@ -64,7 +70,7 @@ kspec_status ks_refuse_zero(const ks_formula *t, const ks_names *names, ks_nets 
     return ks_nomem(err, "the plan", failed);
 }
 
-/* Reports the indices that cannot be summed over one after the other, by their axes. */
+/* Reports the axes of indices that cannot be summed one after the other. */
 kspec_status ks_refuse_stuck(const ks_names *names, const ks_net *g, uint32_t stuck, kspec_error *err) {
     char list[200] = "";
     size_t used = 0;

@@ -1,4 +1,7 @@
-/* Reports why an expression cannot be estimated, with a mark in its text. All of these return a failure. */
+/*
+ * Reports why an expression cannot be estimated, and marks the reason in the text. All functions return a
+ * failure.
+ */
 #pragma once
 
 #include "einsum/names.h"
@@ -14,5 +17,8 @@ kspec_status ks_refuse_groups(const ks_formula *text, const ks_names *names, int
 kspec_status ks_refuse_zero(const ks_formula *text, const ks_names *names, ks_nets *nets, int part,
                             kspec_error *err);
 
-/* The plan cannot sum over this set of vertices of a graph, one after the other, by their axes. */
+/*
+ * The plan cannot sum over these vertices of a graph one after the other. The message names the axes of the
+ * vertices.
+ */
 kspec_status ks_refuse_stuck(const ks_names *names, const ks_net *graph, uint32_t stuck, kspec_error *err);

@@ -22,8 +22,8 @@ static int line_of(ks_slice_set *s, const ks_plan *plan, int extra, int matrix, 
 }
 
 /*
- * Builds the graph with vertex w fixed: each neighbour of w is joined to a new vertex with one index. Returns
- * 0 if the graph has no room, or if an entry has w twice.
+ * Builds the graph with vertex w fixed. Each neighbour of w gets an edge to a new vertex, whose axis has a
+ * single index. Returns 0 if the graph becomes too large, or if an entry contains w twice.
  */
 static int fix(ks_slice_set *s, const ks_plan *plan, int extra, const ks_net *g, int w, ks_net *out) {
     int place[KS_NET_VERTICES], own[KS_NET_VERTICES];
@@ -57,7 +57,7 @@ static void begin(ks_slice_set *s, const ks_plan *plan, int axis, int extra) {
 }
 
 /*
- * Computes one slice: forward and, if there is a whole with seeds, backward. The values stay in x->graph
+ * Computes one slice: the forward pass and, if x->keep is set, the backward pass. The values stay in x->graph
  * until ks_exec_end(). A dry execution has no data.
  */
 static void slice(const ks_slice_set *s, ks_exec_state *x, const double *const *data, const double *seed,
@@ -88,7 +88,7 @@ static kspec_status cost(ks_slice_set *s, kspec_error *err) {
     return st;
 }
 
-/* The vertex that costs the least work if it is fixed, or -1 */
+/* Returns the vertex whose fixing costs the least work, or -1 */
 static int choose(const ks_plan *plan, const ks_net *g, int extra, kspec_status *st, kspec_error *err) {
     double best = INFINITY;
     int found = -1;
@@ -223,7 +223,8 @@ void ks_slices_backward(ks_slices *s, ks_exec_state *x, const double *const *dat
         const size_t size = set->plan.size[set->axis];
         run_set(set, x, data, through);
         double *at = x->dry || x->status ? NULL : through[set->axis];
-        for (size_t g = 0; g < set->graphs && at; g++) { /* the position of the fixed vertex */
+        /* positions: how many indices of the expression the fixed vertex represents */
+        for (size_t g = 0; g < set->graphs && at; g++) {
             const double each = x->seed[set->of[g].graph] * set->of[g].positions;
             for (size_t i = 0; i < size; i++) at[i] += each * set->value[g * size + i];
         }

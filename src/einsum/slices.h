@@ -1,21 +1,21 @@
 /*
  * Evaluates graphs that are too dense for matrix products, one index at a time. In such a graph every vertex
- * has three neighbours or more. With one index fixed, its entries become vectors at the neighbours, and
- * matrix products may suffice for the rest. The value is the sum over the fixed index. Slices run on the CPU
- * only.
+ * has three neighbours or more. Fixing one index turns its entries into vectors over the neighbours' indices,
+ * and matrix products may then suffice for the remaining graph. The value is the sum over the fixed index.
+ * Slices run on the CPU only.
  */
 #pragma once
 
 #include "engine/run.h"
 
 /*
- * All graphs that are sliced along one axis. Sources with numbers above the plan's own are single lines of a
- * matrix.
+ * All graphs in which one axis contains the fixed index. Sources with numbers from `first` on are single
+ * lines of a matrix.
  */
 typedef struct {
     int axis, first;
     ks_plan plan;
-    /* for each source from number `first` on: the matrix, and which of its two indices is fixed */
+    /* for each source from number `first` on: the matrix, and which of the matrix's two indices is fixed */
     struct {
         uint8_t matrix, end;
     } line[KS_SOURCES];
@@ -26,9 +26,9 @@ typedef struct {
         uint32_t graph;
         uint8_t positions;
     } * of;
-    /* by graph and index */
+    /* a value for each graph and index */
     double *value;
-    /* of one slice, without and with the backward pass */
+    /* costs of one slice, without and with the backward pass */
     double work[2];
     size_t peak[2], products[2];
 } ks_slice_set;
@@ -46,7 +46,7 @@ kspec_status ks_slices_make(ks_slices *s, const ks_plan *plan, const ks_plan_gra
                             size_t *stuck, ks_arena *arena, kspec_error *err);
 void ks_slices_free(ks_slices *s);
 
-/* Multiply-adds of all slices, each computed once */
+/* Returns the multiply-adds of all slices, each computed once */
 double ks_slices_work(const ks_slices *s);
 
 /* Writes the values of the sliced graphs to x->graph. data: the sources in host memory */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* the most products of graphs in one step: about 50 MB */
+/* at most TERMS products of graphs in one step, which need about 50 MB */
 enum { TERMS = 200000, SLOTS_CENTRED = 14 };
 
 /* ---- sums ---- */
@@ -21,7 +21,7 @@ void ks_sum_add(ks_sum *s, const uint32_t part[KS_NET_LINKS], const double weigh
         ks_sum_at(s, number)->weight[k] += factor * weight[k];
 }
 
-/* ---- one step: a vertex of a term changes ---- */
+/* ---- one step changes a vertex of a term ---- */
 
 typedef struct {
     ks_net net;
@@ -30,11 +30,14 @@ typedef struct {
 
 typedef struct {
     ks_nets *nets;
-    ks_table known; /* nets whose connected parts are known */
+    ks_table known; /* nets with known connected parts */
     size_t failed;
 } work;
 
-/* The numbers of a net's parts, ended by 0. The table remembers them, since nets come up again and again. */
+/*
+ * Returns the numbers of a net's parts, ended by 0. A table stores these numbers, since the same nets occur
+ * often.
+ */
 static const uint32_t *parts_of(work *w, const ks_net *net) {
     static const uint32_t none[KS_NET_LINKS];
     known_net x = {.net = *net};
@@ -61,7 +64,7 @@ static void put(work *w, ks_sum *to, const ks_sum_term *t, int a, int b, const k
     ks_sum_add(to, part, t ? t->weight : one, factor, &w->failed);
 }
 
-/* How many vertices of a term have this flag, on one axis or, with -1, on all axes */
+/* Counts the vertices of a term with this flag, on one axis or (axis = -1) on all axes */
 static int flagged(const work *w, const ks_sum_term *t, int flag, int axis) {
     int count = 0;
     for (int k = 0; k < KS_NET_LINKS && t->part[k]; k++) {
@@ -73,8 +76,9 @@ static int flagged(const work *w, const ks_sum_term *t, int flag, int axis) {
 }
 
 /*
- * Replaces one vertex with this flag, on the first axis that has any. The vertex becomes `alone` with weight
- * `apart`, and it is merged with each distinct vertex of its axis with weight `joined`.
+ * Replaces one vertex with this flag, on the first axis that has such vertices. One new term makes the vertex
+ * `alone`, with weight `apart`. For each distinct vertex of the axis, another new term merges both vertices,
+ * with weight `joined`.
  */
 static void step(work *w, const ks_sum_term *t, int flag, const ks_axis *axes, ks_sum *to) {
     int part = -1, v = -1, axis = KS_AXES;
@@ -204,14 +208,14 @@ static ks_sum_shortage find_shortage(const ks_sum *drawn, const ks_nets *nets, c
 
 /* The number of tuples of r indices of an axis */
 static double tuples(const ks_axis *a, int r) {
-    if (a->groups) return 1; /* counted through the axis of the groups */
+    if (a->groups) return 1; /* the axis of the groups counts the tuples */
     if (a->first) return ks_tuples(a->first, a->size, r);
     return ks_axis_complete(a) ? pow((double)a->size, r) : falling((double)a->size, r);
 }
 
 /*
- * Turns means over distinct indices into sums divided by the number of tuples. Without one index of axis k
- * there are (P-1)_r tuples. Without one group, the caller knows the number (ks_tuples_ratios).
+ * Turns means over distinct indices into sums divided by the number of tuples. Without one index of axis k,
+ * the number of tuples is (P-1)_r. Without one group, ks_tuples_ratios() gives the number to the caller.
  */
 static void set_weights(work *w, ks_sum *s, const ks_axis *axes, int naxes, int with_loo, ks_sum *to) {
     for (size_t k = 0; k < s->count; k++) {

@@ -33,11 +33,12 @@ typedef struct {
     /* INFINITY, the size of a finite population, or `size` if the axis is complete */
     double population;
     int centred;
-    /* the axis of the groups that its indices belong to; 0: no groups */
+    /* the axis of the groups that contain the indices; 0: no groups */
     int groups;
     /*
-     * for an axis of groups. first: the start of each group in a list of all indices. The matrix of groups is
-     * 1 where an index is in a group, else 0. ks_sum_expand() sets how many indices a tuple has.
+     * for an axis of groups. first: the start of each group in a list of all indices. member: the matrix of
+     * groups, whose entry is 1 if an index is in a group, else 0. together: the number of indices of a tuple,
+     * which ks_sum_expand() sets.
      */
     const size_t *first;
     int member, together;
@@ -47,35 +48,35 @@ static inline int ks_axis_complete(const ks_axis *a) { return a->population <= (
 /* Are indices free from the start? Indices in groups are, since their groups are distinct instead. */
 static inline int ks_axis_free(const ks_axis *a) { return ks_axis_complete(a) || a->groups; }
 
-/* coefficient times a product of entries; the vertices of the net are the indices of the expression */
+/* A coefficient times a product of entries. The vertices of the net are the indices of the expression */
 typedef struct {
     double coefficient;
-    int part; /* the number of its expression */
+    int part; /* the number of the expression */
     ks_net net;
 } ks_monomial;
 
 /*
- * A shortage of indices: a term has more distinct indices than this axis; else axis = -1. big: 0, or the
- * entries and grouped rows of a product if they are more than a graph can hold. zero: 1 if all products
- * cancel.
+ * The reason why an expansion failed. axis: a term has more distinct indices than this axis (-1: no such
+ * axis). big: the number of entries and grouped rows of a product that exceeds the limit of a graph, or 0.
+ * zero: 1 if all products cancel.
  */
 typedef struct {
     int axis, wanted, big, zero;
 } ks_sum_shortage;
 
 /*
- * Expands an expression with indices that are distinct (or drawn from a population, or any) into a sum in
- * which every index is free:
+ * Expands an expression into a sum in which every index is free. The indices of the expression may be free,
+ * distinct, or drawn from a population.
  * - centring replaces X[i,a] by X[i,a] - X[i',a] with a new index i';
  * - an index drawn from N is a new one, or equals each earlier index with probability 1/N;
  * - an index v that differs from u_1 ... u_r is free, minus the r graphs in which v equals one of them.
  *   Together these are the weights mu of the partitions (Moebius inversion), without a list of partitions;
  * - indices in groups are free, and tied to distinct groups: X[i,a] becomes X[i,a] in[i,g], and g differs
- *   from all other groups. Terms with fewer indices get additional ones without entries. Then all terms are
- *   means over the same tuples, and centring removes a constant for any sizes of groups.
- * Equal graphs are merged after each index. with_loo: weight[1+k] belongs to the estimates without one index
- * of axis k, and vertices keep their positions. The caller centres a complete axis beforehand, in the data.
- * With a shortage, *out is empty: the caller knows the names and reports it.
+ * from all other groups. Terms with fewer indices get additional indices without entries. Then all terms are
+ * means over the same tuples, and centring removes a constant for any sizes of groups. After each index, the
+ * expansion merges equal graphs. with_loo: weight[1+k] belongs to the estimates without one index of axis k,
+ * and vertices keep their positions. The caller has already centred the data over a complete axis. If the
+ * expansion fails by a shortage, *out is empty, and the caller, who knows the names, reports the shortage.
  */
 kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, int part, ks_axis *axes, int naxes,
                            int with_loo, ks_nets *nets, ks_sum *out, ks_sum_shortage *shortage,

@@ -1,16 +1,16 @@
 /*
- * Numbers records so that equal keys get the same number. The key is the first bytes of a record; its unused
- * bytes must be 0.
+ * A table that gives equal numbers to records with equal keys. The key is the first bytes of a record. Unused
+ * bytes of the key must be 0.
  */
 #pragma once
 
 #include "base/memory.h"
 
 typedef struct {
-    size_t size, key; /* size of a record and of its key; set both, and set the rest to 0 */
+    size_t size, key; /* sizes of a record and of a key; the caller sets both, and all other members to 0 */
     unsigned char *bytes;
     size_t count, room;
-    uint32_t *slot; /* number + 1, or 0 */
+    uint32_t *slot; /* number + 1, or 0 if empty */
     size_t slots;
 } ks_table;
 

@@ -1,7 +1,7 @@
 /*
- * Counts tuples of rows from different groups without cancellation. For all sizes but one, e_r is sum_k
- * e_k(sizes before it) e_(r-k)(sizes after it): a sum of positive numbers. Dividing one size out of e_r would
- * subtract.
+ * Counts tuples of rows from different groups without cancellation. For all sizes except the g-th, e_r is
+ * sum_k e_k(sizes before g) e_(r-k)(sizes after g), a sum of positive numbers. Dividing size g out of e_r
+ * would need subtractions.
  */
 #include "einsum/tuples.h"
 

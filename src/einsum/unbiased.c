@@ -1,7 +1,7 @@
 /*
- * kspec_unbiased(): unbiased estimates of an expression, with error bars. It parses the text, resolves the
- * names, expands the expression into graphs whose indices are free (sum.h), and plans their computation
- * (engine/plan.h). The error bar comes from the estimates without each index.
+ * kspec_unbiased(): computes unbiased estimates of an expression, with error bars. The call parses the text,
+ * resolves the names, expands the expression into graphs with free indices (sum.h), and plans the computation
+ * of the graphs (engine/plan.h). The error bar comes from the estimates without each index.
  */
 #include "base/clock.h"
 #include "base/doubt.h"
@@ -24,12 +24,15 @@
 #include <string.h>
 
 enum { SPLITS = 8, EXPLAIN_LINES = 400 };
-/* as for exact (moments/moments.c): each graph is a separate sum of products and loses a few bits */
+/*
+ * The factor of exact (moments/moments.c) applies here as well. Each graph is a separate sum of products and
+ * loses a few bits
+ */
 static const double ROUNDING = 16;
 
-/* the states that the search visits: for all graphs, and for one graph at most and at least */
+/* how many states the search for a plan visits: for all graphs, and for one graph at most and at least */
 enum { STATES = 20000, STATES_MOST = 300, STATES_LEAST = 5 };
-/* the most multiply-adds of slices: about an hour on one core */
+/* the most multiply-adds of slices, which take about an hour on one core */
 static const double SLICES_MOST = 1e14;
 
 /* An expression of the call */
@@ -37,9 +40,12 @@ typedef struct {
     ks_sum sum;
     /* the result is in units of 2^exponent */
     int exponent;
-    /* by group: the tuples of all rows over the tuples without this group */
+    /* for each group: the number of tuples of all rows, divided by the number without this group */
     double *ratio;
-    /* so far: the value and the sum of |terms|; by axis: the estimates without each index, or NULL */
+    /*
+     * partial sums of the value and of |terms|, and for each axis, of the estimates without each index, or
+     * NULL
+     */
     double value, abs, *without[KS_AXES];
     kspec_unbiased_result *result;
 } part;
@@ -58,7 +64,7 @@ typedef struct {
     ks_plan plan;
     ks_slices slices;
     int with_loo;
-    /* graph[k]: the net of the plan's graph k; graph_of: its inverse */
+    /* graph[k]: the net of the plan's graph k. graph_of: the inverse of graph. */
     uint32_t *graph;
     size_t graphs, *graph_of;
     double *through[KS_AXES];
@@ -157,7 +163,7 @@ static kspec_status expand(job *j, kspec_error *err) {
     return st;
 }
 
-/* Does each axis keep enough indices if one is left out? Otherwise its weights are not finite. */
+/* Does each axis have enough indices after leaving out one? If not, some weights are not finite. */
 static int can_leave_out(const job *j) {
     int sampled = 0;
     for (int x = 0; x < j->names.axes; x++) sampled |= !ks_axis_free(&j->names.axis[x]);
@@ -220,7 +226,7 @@ static kspec_status make_plan(job *j, kspec_error *err) {
 
 /* ---- values ---- */
 
-/* The product of a term's graphs except number `but`; KS_NET_LINKS: all of them */
+/* Returns the product of a term's graphs except number `but` (KS_NET_LINKS: the product of all graphs) */
 static double product(const job *j, const ks_sum_term *t, const double *graph, int but) {
     double x = 1;
     for (int p = 0; p < KS_NET_LINKS && t->part[p]; p++)
@@ -228,7 +234,7 @@ static double product(const job *j, const ks_sum_term *t, const double *graph, i
     return x;
 }
 
-/* sum of weight[which] times products; abs: the sum of absolute values */
+/* Returns the sum of weight[which] times products. Adds the sum of absolute values to *abs */
 static double total(const job *j, const ks_sum *of, const double *graph, int which, double *abs) {
     double sum = 0, all = 0;
     for (size_t k = 0; k < of->count; k++) {
@@ -252,7 +258,9 @@ static void set_seed(const job *j, const ks_sum *of, ks_exec_state *e, int which
     }
 }
 
-/* Do the weights without an index of axis x equal the value's weights times one factor? Then sets *factor. */
+/*
+ * Do the weights without an index of axis x equal the value's weights times one factor? If so, sets *factor.
+ */
 static int proportional(const ks_sum *of, int x, double *factor) {
     *factor = 0;
     for (size_t k = 0; k < of->count; k++) {
@@ -271,9 +279,9 @@ static void backward(job *j, const ks_sum *of, ks_exec_state *e, int which, doub
 }
 
 /*
- * Adds the estimates without each index to without[axis]. Axes share a backward pass if their weights equal
- * the value's weights times one factor each. Without an index of axis x, the estimate is less - through, each
- * with its weights.
+ * Adds the estimates without each index to without[axis]. Axes whose weights are proportional to the value's
+ * weights share a backward pass. Without an index of axis x, the estimate is `less` minus the sum through
+ * this index, both with the weights of axis x.
  */
 static void leave_out(job *j, part *p, ks_exec_state *e) {
     double *together[KS_AXES] = {NULL}, factor[KS_AXES];
@@ -329,7 +337,7 @@ static kspec_status make_axes(const job *j, part *p, kspec_error *err) {
     r->axis_count = (size_t)(j->names.axes - (j->names.groups > 0));
     r->axes = ks_arena_list(own, r->axis_count, sizeof **r->axes);
     for (int x = 0; x < (int)r->axis_count && r->axes; x++) {
-        /* rows that come in groups are left out group by group */
+        /* the jackknife leaves out groups if rows are in groups */
         const int of = j->names.axis[x].groups ? j->names.groups : x;
         const ks_axis *a = &j->names.axis[x], *left = &j->names.axis[of];
         char *name = ks_arena_alloc(own, 2, KS_AXIS_LABEL), *sides = name ? name + KS_AXIS_LABEL : NULL;
@@ -349,9 +357,9 @@ static kspec_status make_axes(const job *j, part *p, kspec_error *err) {
 }
 
 /*
- * The order of one product, which sets the scale of the interval: the most indices on an axis. 0 for a sum,
- * and for a product with an odd number of entries of a matrix: its sign changes with the sign of the matrix,
- * so its logarithm means nothing.
+ * Returns the order of one product, the most indices on an axis, which determines the scale of the interval.
+ * Returns 0 for a sum, and for a product with an odd number of entries of a matrix. The sign of such a
+ * product changes with the sign of the matrix, so the logarithm is useless.
  */
 static int order_of(const job *j, int number) {
     int order = 0, terms = 0, odd = 0;
@@ -431,7 +439,7 @@ static kspec_status begin(job *j, part *p, kspec_error *err) {
     return r->plan ? KSPEC_OK : ks_nomem(err, "the plan", ks_result_arena(r)->failed);
 }
 
-/* Decides whether the data and the other matrices stay on the GPU, or move there and back as needed. */
+/* Decides whether all matrices stay on the GPU, or move between GPU and host as needed. */
 static kspec_status fit(const job *j, ks_placement *placement, size_t bytes, kspec_error *err) {
     for (int k = 0; k < j->plan.sources; k++) {
         const uint8_t *axis = j->plan.source[k].axis;

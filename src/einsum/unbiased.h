@@ -6,8 +6,8 @@
 enum { KS_UNBIASED_PARTS = 2 };
 
 /*
- * Computes `parts` expressions, separated by ";". They share a plan, so graphs that several of them need are
- * computed once. out[p], NULL before the call, receives the result of expression p.
+ * Computes `parts` expressions, separated by ";". All expressions share a plan, which computes common graphs
+ * once. out[p], NULL before the call, receives the result of expression p.
  */
 kspec_status ks_unbiased(const char *expressions, int parts, const kspec_operand *operands, size_t count,
                          const kspec_unbiased_opts *opts, kspec_unbiased_result **out, kspec_error *err);

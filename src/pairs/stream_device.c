@@ -97,7 +97,7 @@ typedef struct {
     kspec_error *err;
 } job;
 
-/* out (a host vector) = the sums of row[i] col[j] Y_a[i,j]^power over one index */
+/* Sets out (a host vector) to the sums of row[i] col[j] Y_a[i,j]^power over one index */
 static void sum(job *j, int a, int power, const double *row, const double *col, ks_tile_result what,
                 double *out) {
     const ks_mat_expression e = {.m = j->b->count,
@@ -237,7 +237,7 @@ static void times(job *j, const ks_stream_there *there, const double *d, ks_stre
         }
 }
 
-/* G += Y^T Y, where the means contribute like one additional row */
+/* Adds Y^T Y to G. The difference of the means contributes like one additional row */
 static void add_products(job *j, const ks_stream_there *there) {
     for (int w = 0; w < 3 && !j->status; w++) {
         const size_t m = j->s->cols[FIRST[w]], n = j->s->cols[SECOND[w]];
@@ -281,7 +281,7 @@ kspec_status ks_stream_batch_add(const ks_run *run, ks_stream *s, ks_reservoir *
         q->N2[0] += r[0][i], q->N2[1] += r[1][i];
         q->N4[0] += r[0][i] * r[0][i], q->N4[1] += r[0][i] * r[1][i], q->N4[2] += r[1][i] * r[1][i];
     }
-    if (s->n) times(&j, there, d, p, mean); /* d already includes the means */
+    if (s->n) times(&j, there, d, p, mean); /* d already includes the means of the batch */
     const double both = sqrt((double)s->n * (double)n / (double)(s->n + n));
     for (size_t k = 0; k < all; k++) mean[k] = both * d[k];
     for (int a = 0; a < matrices(s) && !j.status; a++)
