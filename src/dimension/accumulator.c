@@ -258,7 +258,7 @@ kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *
 
 /* ---- rows on a GPU ---- */
 
-/* Opens the GPU that holds the batch, at the first such batch. */
+/* Opens the GPU whose memory contains the batch, when the first such batch arrives. */
 static kspec_status open_device(kspec_accumulator *a, const kspec_matrix *x, size_t count, kspec_error *err) {
     ks_placement *p = &a->placement;
     if (!p->device) return ks_placement_of_data(p, KSPEC_DEVICE_AUTO, x, count, err);

@@ -17,7 +17,7 @@ static double leave_one_out(double cross, double m, double m2, const double *all
     return cross / unit - all[0] / unit * (m / all[1] + m2 / all[2] - 2) / 2;
 }
 
-/* Possible rounding error at place k of a list for P rows and other columns */
+/* The possible rounding error of value k of a list */
 static double lost_of(const ks_lost *l, size_t P, size_t k) {
     return k == 0 ? l->all : k <= P ? l->row : l->col;
 }

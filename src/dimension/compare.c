@@ -172,7 +172,7 @@ static kspec_status open_both(job *j, const ks_run *there, kspec_error *err) {
 
 /* ---- matrices in GPU memory ---- */
 
-/* Does the work fit the GPU that holds both matrices? */
+/* Does the work fit the GPU whose memory contains both matrices? */
 static kspec_status decide_there(job *j, ks_placement *placement, kspec_error *err) {
     const kspec_matrix *a = j->given[0].phi, *b = j->given[1].phi;
     ks_load l = {0};

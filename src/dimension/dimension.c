@@ -159,7 +159,7 @@ static kspec_status curve_point(const ks_run *run, const kspec_dimension_opts *o
                                 kspec_error *err) {
     enum { MOST = 16 };
     const size_t P = phi->rows, Q = phi->cols;
-    if (point->rows == P && point->cols == Q) { /* the full matrix has the result itself */
+    if (point->rows == P && point->cols == Q) { /* the full matrix gives the result of the call */
         point->dimension = r->dimension, point->naive = r->naive;
         return KSPEC_OK;
     }

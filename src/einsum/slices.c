@@ -10,7 +10,10 @@ enum { BUDGET = 30 };
 
 /* ---- plans ---- */
 
-/* Adds a source with line i of a matrix alone, whose index `end` is fixed; -1: no room */
+/*
+ * Adds a source that is a single line of a matrix, whose index `end` is fixed. Returns -1 if the list of
+ * sources is full
+ */
 static int line_of(ks_slice_set *s, const ks_plan *plan, int extra, int matrix, int end) {
     for (int k = s->first; k < s->plan.sources; k++)
         if (s->line[k].matrix == matrix && s->line[k].end == end) return k;

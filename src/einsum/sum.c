@@ -109,8 +109,8 @@ static void step(work *w, const ks_sum_term *t, int flag, const ks_axis *axes, k
 }
 
 /*
- * Replaces every vertex with this flag, level by level. A level holds the terms that have equally many such
- * vertices left.
+ * Replaces every vertex with this flag, level by level. A level contains the terms with equal numbers of such
+ * vertices.
  */
 static kspec_status take_all(work *w, ks_sum *from, int flag, const ks_axis *axes, ks_sum *out,
                              kspec_error *err) {

@@ -19,7 +19,7 @@ static int other_end(const ks_problem *p, const ks_family *f, const ks_family *g
 
 /*
  * The log of the range that one end represents: half-way to its neighbours among the ends tried, but at most
- * one step of KS_ENDS. With this factor, trying more ends does not increase their total weight.
+ * one step of KS_ENDS. With this factor, trying more ends does not increase the total weight of the ends.
  */
 static double log_part(const ks_problem *p, size_t n, ks_mode *const *m, size_t k) {
     const ks_family *f = &m[k]->family;

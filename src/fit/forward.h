@@ -14,7 +14,10 @@
 #include "fit/columns.h"
 #include "simd/simd.h"
 
-/* The padded size of n nodes: the hot loop takes 8 at a time; nodes beyond n have weight 0 and lambda 1. */
+/*
+ * The padded size of n nodes, because the innermost loop adds 8 nodes at a time. Nodes beyond n have weight 0
+ * and lambda 1.
+ */
 static inline size_t ks_padded(size_t n) { return (n + 7) / 8 * 8; }
 
 /*

@@ -232,7 +232,7 @@ static int nearly_decreasing(size_t n, const double *theta) {
     return 1;
 }
 
-/* The root of the posterior covariance, from the Hessian's factor: C^-1 A^T. */
+/* Computes a root of the posterior covariance, C^-1 A^T, where C is the Cholesky factor of the Hessian. */
 static void posterior_root(ks_mode_work *w) {
     size_t N = w->N;
     for (size_t k = 0; k < N; k++)

@@ -1,4 +1,4 @@
-/* Searches the families of spectra for those that explain the data best. */
+/* Searches for the families of spectra that explain the data best. */
 #include "fit/search.h"
 
 #include "base/error.h"

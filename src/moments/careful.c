@@ -48,7 +48,7 @@ static size_t trials_of(const ks_trials *t, size_t row) {
     return t->row_trials ? t->row_trials[row] : t->count;
 }
 
-/* Row i of X = row i of the scaled mean over these trials */
+/* Sets row i of X to row i of the scaled mean over these trials */
 static void mean_row(const ks_trials *t, const size_t *which, size_t count, size_t i, ks_twice_matrix *X) {
     const int e = -(t->normalize ? t->normal_exponent : t->exponent);
     for (size_t j = 0; j < t->Q; j++) {

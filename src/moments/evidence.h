@@ -19,8 +19,9 @@ kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, const ks_second
                               ks_evidence *out, kspec_error *err);
 
 /*
- * Tests whether the noise is shared between columns: z of the trials' difference, which has no signal. Large
- * if a trial's noise moves a row's entries together, as a common gain does. NaN if unknown or with one trial.
+ * Tests whether columns share noise. z is the evidence of the trials' difference, which has no signal. z is
+ * large if a trial's noise moves a row's entries together, as a common gain does. NaN if unknown or with one
+ * trial.
  */
 kspec_status ks_evidence_of_noise(const ks_run *run, ks_measured *m, uint64_t seed, double *z,
                                   kspec_error *err);

@@ -23,8 +23,8 @@
 #include <math.h>
 
 /*
- * Path promises to hold no matrix. The sums of the participation ratio hold a few matrices of the size of
- * Phi, which is negligible up to this many entries.
+ * Path promises to allocate no matrix. The sums of the participation ratio allocate a few matrices of the
+ * size of Phi, which are negligible up to this many entries.
  */
 #define LARGE_FOR_PATH ((size_t)1 << 18)
 

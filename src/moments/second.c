@@ -166,7 +166,10 @@ static void set_ratio(double trace, double square, ks_second *s) {
     s->naive = square > 0 ? trace * trace / square : NAN;
 }
 
-/* Sums the eigenvalues and their squares in bands of the Gram matrix, which is never held whole. */
+/*
+ * Sums the eigenvalues and their squares in bands of the Gram matrix. The whole Gram matrix is never in
+ * memory.
+ */
 static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, size_t Q, ks_second *s,
                                 kspec_error *err) {
     double trace = 0, square = 0;
@@ -435,8 +438,9 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
 }
 
 /*
- * The square of the trace, not centred. Let t = a b, entry by entry, with sums u_i over rows, v_k over
- * columns and S over all. Over pairs of different rows and different columns, the square is
+ * The square of the trace, not centred. Let t = a b, entry by entry. u_i is the sum over row i, v_k the sum
+ * over column k, and S the sum over all entries. Over pairs of different rows and different columns, the
+ * square is
  *     S^2 - sum u^2 - sum v^2 + sum t^2.
  * In a population of N rows, N of the N^2 pairs have equal rows. The same holds for columns.
  */

@@ -111,8 +111,8 @@ kspec_status ks_measured_open(ks_measured *m, const kspec_matrix *phi, size_t nt
                               const char *what, ks_arena *arena, kspec_error *err);
 
 /*
- * Like ks_measured_open(), with groups or missing entries. The least numbers hold for groups. Counts the
- * missing entries
+ * Like ks_measured_open(), with groups or missing entries. The least numbers of rows and columns then apply
+ * to groups. Counts the missing entries
  */
 kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi, size_t ntrials,
                                         const size_t *row_trials, const ks_dependence *how, int center,

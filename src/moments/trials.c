@@ -265,7 +265,7 @@ static void centre(const ks_trials *t, double *X, double *mean) {
     if (ks_cols_centred(t->center)) subtract_row_means(X, t->P, t->Q);
 }
 
-/* One trial in place, if the data need no change */
+/* Returns the caller's own trial if the data need no change, otherwise NULL */
 static const double *as_it_is(const ks_trials *t, size_t k) {
     const kspec_matrix *m = &t->phi[k];
     if (t->on_device) return t->held[k] ? ks_mat_address(t->held[k]) : m->data;

@@ -40,7 +40,7 @@ static double sum(const double *x, size_t n) {
     return s;
 }
 
-/* The sums over all pairs of columns, minus `own` times the pairs of a column with itself */
+/* Computes the sums over all pairs of columns, minus `own` times the pairs of a column with itself */
 static ks_quad all_of(const ks_lists *l, double own, double V, double V2) {
     const ks_two *t = l->t;
     const double whole = sum(l->c, t->Q);

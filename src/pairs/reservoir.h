@@ -21,7 +21,7 @@ typedef struct {
     double *rows;
 } ks_reservoir;
 
-/* An empty sample with room for `capacity` rows of `width` numbers, in the arena */
+/* Opens an empty sample with memory for `capacity` rows of `width` numbers, in the arena */
 kspec_status ks_reservoir_open(ks_reservoir *r, uint64_t seed, size_t capacity, size_t width, ks_arena *arena,
                                kspec_error *err);
 

@@ -276,7 +276,7 @@ static kspec_status by_rows(const ks_run *run, ks_sums_work *w, ks_arena *arena,
 
 /* ---- one trial of one matrix, without leave-one-out values: both traces are |X X^T|^2 ---- */
 
-/* The largest side of a Gram matrix that is held whole */
+/* The largest side of a Gram matrix that the code stores as a whole */
 enum { HELD = 4096 };
 
 static int is_squared(const ks_two *t) { return t->whole && t->same && t->X == t->Z && t->P <= HELD; }

@@ -24,7 +24,7 @@ typedef struct {
     /* P x R. If both matrices are the same, Y = Z and W = X */
     const double *Y, *W;
     size_t P, Q, R;
-    /* 1: both matrices are the same, and `columns` says how often a column is paired with itself */
+    /* 1: both matrices are the same, and `columns` determines the weight of pairs of a column with itself */
     int same;
     /*
      * for one matrix: the size of the population of columns, from which the Q columns are sampled without

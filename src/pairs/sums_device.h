@@ -23,5 +23,5 @@ static inline int ks_sums_by_columns(size_t P, size_t Q, size_t R) {
     return (double)Q * (double)R <= (double)P * ((double)Q + (double)R) / 2;
 }
 
-/* Sets the lists of w on run->device, which holds the intermediate matrices. */
+/* Computes the lists of w on run->device, which stores the intermediate matrices. */
 kspec_status ks_sums_on_device(const ks_run *run, const ks_sums_work *w, int columns, kspec_error *err);

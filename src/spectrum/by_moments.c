@@ -285,7 +285,7 @@ static kspec_status prepare(job *j, program *g, kspec_error *err) {
             return ks_fail(err, KSPEC_E_NUMERIC,
                            "m(%zu) = %g or its error is out of range beside an upper end of %g", n + 1,
                            j->m[n], r->lp->upper);
-    /* if the mass is free, a point at 0 could hold infinitely many eigenvalues */
+    /* if the mass is free, a point at 0 could represent infinitely many eigenvalues */
     g->fit = r->lp->free_mass ? (ks_fit){K, T - 1, s + 1, W, 1} : (ks_fit){K, T, s, W, 0};
     return KSPEC_OK;
 }

@@ -47,7 +47,10 @@ kspec_status ks_spectrum_crossed(ks_spectrum_job *j, const kspec_matrix *phi, si
 /* The factor by which the fit's first eigenvalue exceeds the sample's own if that is too much; otherwise 1 */
 double ks_above_sample(const kspec_spectrum_result *r);
 
-/* Is m(1) fixed by construction, as for standardized columns? Then its standard error is zero to rounding. */
+/*
+ * Is m(1) fixed by construction, as for standardized columns? Then the standard error of m(1) is zero to
+ * rounding.
+ */
 int ks_trace_is_known(const kspec_spectrum_result *r);
 
 /* The distance between the fitted and the unbiased m(n+1), divided by the distance that causes a warning */
