@@ -118,7 +118,7 @@ static int unknown(const cli_command *c, const char *arg, const search *s) {
     char word[64];
     if (c->no_picture && s->name && s->length == 4 && strncmp(s->name, "plot", 4) == 0)
         return cli_error(EXIT_USAGE, "%s has no picture: --plot is for other commands", c->name);
-    if (strchr(arg, '[')) /* the argument is an expression for estimate */
+    if (arg[1] != '-' && strchr(arg, '[')) /* the argument is an expression for estimate */
         return cli_error(EXIT_USAGE, "%s: '%s' begins with '-'; write -- and a space before it", c->name,
                          arg);
     snprintf(word, sizeof word, "%.*s", (int)s->length, s->name ? s->name : "");

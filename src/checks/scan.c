@@ -179,6 +179,26 @@ static double largest(const ks_checked *c) {
     return most;
 }
 
+/* Adds up all trials. If their squares leave the range of a double, does it again with another scale. */
+static void add_all(const ks_checked *c, ks_scan *s, room *r) {
+    const size_t P = s->P, Q = s->Q;
+    ks_run run;
+    if (ks_run_init(&run, c->threads, (kspec_progress){0}, NULL)) run = (ks_run){.threads = 1, .to = 1};
+    for (size_t i = 0; i < P; i++) r->row_weight[i] = weight(i);
+    for (size_t j = 0; j < Q; j++) r->col_weight[j] = weight(j);
+    for (int again = 0; again < 2; again++) {
+        for (size_t i = 0; i < P; i++) s->row[i] = s->row_image[i] = 0;
+        for (size_t j = 0; j < Q; j++) s->col[j] = s->col_image[j] = 0;
+        for (size_t t = 0; t < c->ntrials; t++) add_trial(&run, c, t, s, r);
+        s->all = 0;
+        for (size_t i = 0; i < P; i++) s->all += s->row[i];
+        if (again || (s->all > 1e-200 && s->all < 1e200)) return;
+        const double most = largest(c); /* The sum of squares exceeds the range of a double. */
+        if (!(most > 0)) return;
+        s->scale = most > 1 ? ldexp(1, -ilogb(most)) : fmin(ldexp(1, -ilogb(most) - 1), 1e300);
+    }
+}
+
 void ks_scan_make(const ks_checked *c, ks_scan *s, ks_arena *arena) {
     const size_t P = c->phi->rows, Q = c->phi->cols;
     *s = (ks_scan){.P = P,
@@ -189,22 +209,10 @@ void ks_scan_make(const ks_checked *c, ks_scan *s, ks_arena *arena) {
                    .row_image = ks_arena_alloc(arena, P, sizeof(double)),
                    .col_image = ks_arena_alloc(arena, Q, sizeof(double)),
                    .center = ks_arena_alloc(arena, Q, sizeof(double))};
+    ks_arena scratch = {0}; /* freed before the next check allocates */
     room r;
-    ks_run run;
-    room_make(c, &r, arena);
-    if (ks_run_init(&run, c->threads, (kspec_progress){0}, NULL)) run = (ks_run){.threads = 1, .to = 1};
-    if (arena->failed) return;
-    for (size_t i = 0; i < P; i++) r.row_weight[i] = weight(i);
-    for (size_t j = 0; j < Q; j++) r.col_weight[j] = weight(j);
-    for (int again = 0; again < 2; again++) {
-        for (size_t i = 0; i < P; i++) s->row[i] = s->row_image[i] = 0;
-        for (size_t j = 0; j < Q; j++) s->col[j] = s->col_image[j] = 0;
-        for (size_t t = 0; t < c->ntrials; t++) add_trial(&run, c, t, s, &r);
-        s->all = 0;
-        for (size_t i = 0; i < P; i++) s->all += s->row[i];
-        if (again || (s->all > 1e-200 && s->all < 1e200)) return;
-        const double most = largest(c); /* The sum of squares exceeds the range of a double. */
-        if (!(most > 0)) return;
-        s->scale = most > 1 ? ldexp(1, -ilogb(most)) : fmin(ldexp(1, -ilogb(most) - 1), 1e300);
-    }
+    room_make(c, &r, &scratch);
+    if (scratch.failed) arena->failed = scratch.failed;
+    if (!arena->failed) add_all(c, s, &r);
+    ks_arena_free(&scratch);
 }

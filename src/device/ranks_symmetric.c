@@ -150,9 +150,14 @@ static kspec_status block(void *ctx, size_t chunk, const ks_worker *worker) {
     const ks_range i = strip(q, r < c ? r : c), j = strip(q, r < c ? c : r);
     const ks_view *a = r <= c ? A->own : &A->at[at], *b = r <= c ? &B->at[at] : B->own;
     double *x = q->blocks + (chunk / ks_range_size(w) * q->width + at) * BLOCK;
-    ks_gemm(q->p->ta, q->p->tb, ks_range_size(i), ks_range_size(j), ks_range_size(q->k), q->p->alpha,
-            ks_view_at(a, i.from, q->k.from), a->ld, ks_view_at(b, j.from, q->k.from), b->ld,
-            q->k.from ? 1 : 0, x, KS_STRIP);
+    const double beta = q->k.from ? 1 : 0;
+    if (r == c && q->count == 1)
+        ks_gemm_diagonal(q->p->ta, ks_range_size(i), ks_range_size(q->k), q->p->alpha,
+                         ks_view_at(a, i.from, q->k.from), a->ld, beta, x, KS_STRIP);
+    else
+        ks_gemm(q->p->ta, q->p->tb, ks_range_size(i), ks_range_size(j), ks_range_size(q->k), q->p->alpha,
+                ks_view_at(a, i.from, q->k.from), a->ld, ks_view_at(b, j.from, q->k.from), b->ld, beta, x,
+                KS_STRIP);
     if (q->k.to < q->p->k) return KSPEC_OK;
     if (r == c) /* On the diagonal, only the upper triangle of the block counts. */
         for (size_t u = 0; u < ks_range_size(i); u++)

@@ -80,12 +80,11 @@ static void place_of(const ks_tiled *g, size_t tile, size_t *bi, size_t *bj) {
     if (g->symmetric) *bj += *bi;
 }
 
-/* The upper triangle of a tile on the diagonal of A^T A or A A^T, n x n, from k lines of A */
-static void multiply_diagonal(const ks_tiled *g, size_t n, size_t k, const double *A, double beta,
-                              double *C) {
+void ks_gemm_diagonal(int ta, size_t n, size_t k, double alpha, const double *A, size_t lda, double beta,
+                      double *C, size_t ldc) {
     ks_blas_begin();
-    cblas_dsyrk(CblasRowMajor, CblasUpper, g->ta ? CblasTrans : CblasNoTrans, (int)n, (int)k, g->alpha, A,
-                (int)g->lda, beta, C, (int)g->ldc);
+    cblas_dsyrk(CblasRowMajor, CblasUpper, ta ? CblasTrans : CblasNoTrans, (int)n, (int)k, alpha, A, (int)lda,
+                beta, C, (int)ldc);
     ks_blas_end();
 }
 
@@ -96,8 +95,8 @@ static void multiply(const ks_tiled *g, size_t k0, size_t bi, size_t bj) {
     const double *A = g->A + (g->ta ? k0 * g->lda + i : i * g->lda + k0);
     const double *B = g->B + (g->tb ? j * g->ldb + k0 : k0 * g->ldb + j);
     double *C = g->C + i * g->ldc + j, beta = k0 ? 1 : g->beta;
-    if (g->symmetric && bi == bj && A == B && g->lda == g->ldb)
-        multiply_diagonal(g, n, k, A, beta, C);
+    if (g->symmetric && bi == bj && A == B && g->lda == g->ldb && !g->ta != !g->tb)
+        ks_gemm_diagonal(g->ta, n, k, g->alpha, A, g->lda, beta, C, g->ldc);
     else
         ks_gemm(g->ta, g->tb, m, n, k, g->alpha, A, g->lda, B, g->ldb, beta, C, g->ldc);
 }

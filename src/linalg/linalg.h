@@ -37,6 +37,13 @@ kspec_status ks_lapack_reserve(kspec_error *err);
 void ks_gemm(int ta, int tb, size_t m, size_t n, size_t k, double alpha, const double *A, size_t lda,
              const double *B, size_t ldb, double beta, double *C, size_t ldc);
 
+/*
+ * The upper triangle of C (n x n) = alpha A A^T + beta C, or alpha A^T A + beta C if ta: a block on the diagonal of a
+ * symmetric product. Every process computes such a block by this call, so that the bits are the same.
+ */
+void ks_gemm_diagonal(int ta, size_t n, size_t k, double alpha, const double *A, size_t lda, double beta,
+                      double *C, size_t ldc);
+
 /* ks_gemm() on the threads of `run`, in tiles of C. */
 kspec_status ks_gemm_tiled(const ks_run *run, int ta, int tb, size_t m, size_t n, size_t k, double alpha,
                            const double *A, size_t lda, const double *B, size_t ldb, double beta, double *C,
