@@ -276,7 +276,7 @@ static const double *as_it_is(const ks_trials *t, size_t k) {
 
 /* One trial is copied and centred in pieces of so many rows. */
 static size_t piece_rows(const ks_trials *t) {
-    enum { ENTRIES = SCAN / 8, MOST = 64 };
+    enum { ENTRIES = SCAN / 2, MOST = 64 };
     const size_t few = (t->P + MOST - 1) / MOST, rows = ENTRIES / t->Q;
     return rows > few ? rows : few;
 }
