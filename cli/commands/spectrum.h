@@ -33,8 +33,8 @@ typedef struct {
 extern const cli_choice spectrum_weights[];
 
 /*
- * The moments of --moments: a list, JSON of kspec theory, or of kspec moments with their errors; NULL if
- * unknown
+ * The moments given by --moments: from a list, or from the JSON output of kspec theory or kspec moments.
+ * Errors are NULL if unknown.
  */
 typedef struct {
     double *m, *std_error, *correlation;

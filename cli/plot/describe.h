@@ -7,8 +7,8 @@
 void plot_describe(FILE *to, const plot_figure *f);
 
 /*
- * Writes `before`, and the point at a place, in pixels from the upper left corner. Returns 0 if no point is
- * at that place.
+ * Writes `before` and then the points at (x, y), in pixels from the upper left corner. Returns 0 if no point
+ * is at that place.
  */
 int plot_describe_place(FILE *to, const plot_figure *f, const plot_layout *l, double x, double y,
                         const char *before);

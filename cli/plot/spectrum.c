@@ -95,7 +95,7 @@ static void add_resolved(plot_figure *f, plot_panel *p, const plot_source *s, in
         plot_add_mark(f, p, 'x', resolved + 0.5, text);
     }
     if (!log || !isfinite(a) || !(from >= 1 && to > from && to <= (double)json_array_size(list))) return;
-    double mean = 0; /* the mean of log lambda_i + a log i gives the level of the line */
+    double mean = 0; /* the mean of log lambda_i + a * log i gives the level of the line */
     for (size_t i = (size_t)from; i <= (size_t)to; i++) {
         const double y = plot_value(json_array_get(list, i - 1));
         mean += ((y > 0 ? log10(y) : NAN) + a * log10((double)i)) / (to - from + 1);

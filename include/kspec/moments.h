@@ -26,7 +26,7 @@ typedef enum {
     KSPEC_ESTIMATOR_AUTO = 1u << 5
 } kspec_estimator;
 
-/* PATH runs on the matrix, in time P^2 Q, or on its transpose, in time P Q^2: two unbiased sums. */
+/* PATH runs on the matrix, in time P^2 Q, or on its transpose, in time P Q^2. Both sums are unbiased. */
 typedef enum {
     KSPEC_SIDE_AUTO = 0, /* the cheaper of the two */
     KSPEC_SIDE_GIVEN,

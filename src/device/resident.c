@@ -58,7 +58,10 @@ static kspec_status to_host(const ks_run *run, ks_resident *r, kspec_error *err)
     return r && r->valid == KS_ON_DEVICE ? copy(run, r, 1, err) : KSPEC_OK;
 }
 
-/* The least recently used matrix on the device that this operation does not use; NULL: none */
+/*
+ * Returns the least recently used matrix on the device, not counting the matrices of this operation; NULL if
+ * there is none
+ */
 static ks_resident *oldest(const ks_device *d) {
     ks_resident *found = NULL;
     for (ks_resident *r = d->resident; r; r = r->next)

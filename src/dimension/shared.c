@@ -74,7 +74,7 @@ static int defined(const kspec_compare_opts *o, const kspec_matrix *phi, const k
     return P >= needed && phi->cols >= 3 && psi->cols >= 3;
 }
 
-/* Every plan multiplies X^T Y, or both Gram matrices of rows. */
+/* Every plan computes at least X^T Y, or both Gram matrices of rows. */
 static int too_large(const kspec_matrix *phi, const kspec_matrix *psi, double most) {
     const double P = (double)phi->rows, Q = (double)phi->cols, R = (double)psi->cols;
     return fmin(P * Q * R, P * P * (Q + R) / 2) > most;

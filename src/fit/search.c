@@ -245,7 +245,7 @@ static kspec_status refine(const ks_run *run, ks_search *s, const ks_mode *from,
     return st;
 }
 
-/* Modes that moves have led to */
+/* The modes found so far, one for each accepted move */
 typedef struct {
     size_t count;
     const ks_mode *at[KS_REACHED_MAX];

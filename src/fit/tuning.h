@@ -101,7 +101,7 @@ typedef struct {
 static const ks_shape KS_SHAPES[] = {{0, 0, 1, 0.1}, {0, 0, 1, 0.45}, {0, 0.5, 1, 0.1}, {0, 0.5, 1, 0.45},
                                      {0, 1, 1, 0.1}, {1, 0, 0, 0},    {0, 0, 30, 0.3}};
 /*
- * The first KS_SHAPE_COUNT shapes compete, and the last of these is flat. The shape after them, rough, only
+ * The first KS_SHAPE_COUNT shapes compete, and the last of these is flat. The last shape, rough, only
  * proposes breaks.
  */
 enum { KS_SHAPE_COUNT = 6, KS_SHAPE_FLAT = 5, KS_SHAPE_ROUGH = 6 };

@@ -100,8 +100,9 @@ enum { SHAPE, INDPTR, INDICES, DATA, PARTS };
 static const char *const part_names[] = {"shape.npy", "indptr.npy", "indices.npy", "data.npy"};
 
 /*
- * Is the archive a sparse matrix? Sets format to "csr" or the like (otherwise "") and finds the members. For
- * a damaged archive format is "", and the next reader reports the damage.
+ * Is the archive a sparse matrix? Sets format to "csr" or the like (otherwise "") and finds the members. If
+ * the archive is damaged, sets `format` to "" and succeeds; the code that reads the archive next reports the
+ * damage.
  */
 static kspec_status find_sparse(const ks_zip *z, char format[8], ks_zip_member *parts, int *has_parts,
                                 kspec_error *err) {

@@ -1,4 +1,4 @@
-/* Opens an input as the user writes it, and finds the array that it names. */
+/* Opens an input given as "path" or "path:key", and finds its array. */
 #include "io/read.h"
 
 #include "base/error.h"

@@ -189,7 +189,10 @@ static kspec_status select_rows(reading *r, kspec_error *err) {
     return st;
 }
 
-/* Numbers in order of first appearance: first, of[i] is the first row with i's label */
+/*
+ * Numbers the labels in order of first appearance. First, of[i] becomes the first row with the label of row i.
+ * Then the number of this label replaces the row.
+ */
 static void number(reading *r, kspec_labels *out) {
     for (size_t i = 0; i < r->count; i++) r->list[i].at = i;
     qsort(r->list, r->count, sizeof *r->list, by_label);

@@ -120,8 +120,8 @@ static kspec_status copy_all(ks_part *parts, size_t count, const size_t *shape, 
 }
 
 /*
- * Uses an array in place if it has the wanted layout, and borrowed arrays of any layout if the caller asks
- * for it. Otherwise copies all arrays, and frees each one after its copy.
+ * Uses a single dense array in place. If in_place is set, also uses whole borrowed arrays of any layout in
+ * place. Otherwise copies all arrays, and frees each one after its copy.
  */
 static kspec_status gather(ks_part *parts, size_t count, int in_place, ks_dataset *out, kspec_error *err) {
     size_t trials;

@@ -33,7 +33,7 @@ double ks_spread_degrees(const ks_spread *s);
 /*
  * The ends of a nominal 95% interval, relative to the estimate: ends[0] <= 0 <= ends[1]. Skewness widens one
  * side. `other` is the fraction of this widening that the opposite side also gets: 0, or more for a ratio. A
- * negative `other` narrows the opposite side, by this fraction of Cornish and Fisher's term.
+ * negative `other` narrows the opposite side by |other| times Cornish and Fisher's term.
  */
 void ks_spread_ends(const ks_spread *s, double other, double ends[2]);
 

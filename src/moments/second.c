@@ -463,7 +463,10 @@ static double square_of(const squares *q, pair_weights row, pair_weights col) {
            row.same * col.same * q->t2;
 }
 
-/* Sets out to the sums of t^power over one index, weighted by col or row (NULL: ones) */
+/*
+ * Computes the row or column sums of t^power, weighted by `row` or `col` (NULL: ones), and writes them to
+ * `out`
+ */
 static kspec_status sum_of(const ks_run *run, const ks_pair *p, int power, const double *row,
                            const double *col, ks_tile_result what, double *out, kspec_error *err) {
     ks_mat_expression e = {.m = p->P, .n = p->Q, .alpha = 1, .row = row, .col = col, .count = 1};

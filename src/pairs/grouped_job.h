@@ -76,7 +76,7 @@ typedef struct {
      * matrix, and products of traces
      */
     ks_group_part *parts[3];
-    size_t count, longest; /* the number of parts, and the size of the sample's largest group */
+    size_t count, longest; /* the number of parts, and the size of the largest group in the sample */
     double **room;         /* per worker */
 } ks_group_job;
 

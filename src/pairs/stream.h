@@ -6,9 +6,9 @@
  *     G = sum y y^T,  S3 = sum y^3 and S4 = sum y^4 per column,  N2_a = sum r_a,  N4_ab = sum r_a r_b,
  *     V_a = sum r_a y.
  *
- * Merging moves two states to the mean of all rows. Merging never subtracts large numbers, even if the means
- * are large. The state determines the sums of sums.h. The state and a sample of the rows also determine the
- * sums without a row.
+ * Merging re-expresses both states about the mean of all rows. Merging never subtracts large numbers, even if
+ * the means are large. The state determines the sums of sums.h. The state and a sample of the rows also
+ * determine the sums without a row.
  */
 #pragma once
 

@@ -20,7 +20,10 @@ static void both_sums(const moved *d, const ks_mat *X, const ks_mat *Y, int turn
     for (size_t i = 0; i < P && !d->at->status; i++) to[i] += d->more[i];
 }
 
-/* Computes one of the pairs (s_xy, s_zw) and (s_xw, s_zy), as by_columns_once() does on the CPU */
+/*
+ * Computes the pair (s_xy, s_zw) or the pair (s_xw, s_zy), depending on the arguments, as by_columns_once()
+ * in sums.c does on the CPU
+ */
 static void by_columns_once(const moved *d, const ks_run *run, const ks_mat *l, const ks_mat *r,
                             const ks_mat *l2, const ks_mat *r2, ks_mat *const M[2], ks_mat *T, double *q,
                             double *c, double *o) {

@@ -1,8 +1,8 @@
 /*
  * Second-order estimates (pairs/sums.h) with twice the digits, for data whose columns, rows or entries differ
- * so much in size that sums in doubles lose the result. The code adds one pair of columns after the other,
- * and a pair of a column with itself only if such pairs count. So the estimate without a large column is free
- * of the large column's rounding errors.
+ * so much in size that sums in doubles lose the result. The sums run over the pairs of columns one by one.
+ * They include a column paired with itself only if such pairs count. So the estimate without a large column
+ * is free of the large column's rounding errors.
  */
 #pragma once
 

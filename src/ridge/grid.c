@@ -36,8 +36,8 @@ static int by_paths(const ks_run *run, size_t paths) {
 }
 
 /*
- * Computes some paths. An error in the data is not the failure of a rank: all ranks receive the error, and
- * the error of the lowest path counts.
+ * Computes some paths. A numeric error does not make the rank fail. All ranks receive the error, and the call
+ * returns the error of the path with the lowest index.
  */
 static kspec_status make_some(void *ctx, const ks_run *run, const size_t *list, size_t count,
                               kspec_error *err) {

@@ -55,15 +55,16 @@ typedef struct {
  *     S[1] += old[1] y[b]
  *     where a group ends:  R = S
  *
- * R = S at the start and, since the columns end with a group, at the end. If a group has one row, old is A.
- * If prefix is given, the walk is the backward one (x and y exchanged, dir = -1), and old and R are the sums
- * over the rest of a cycle. It first adds up the cycles through the row and the columns:
+ * S starts as a copy of R. The last column ends a group, so R and S are also equal at the end. If a group has
+ * one row, old is A. If prefix is given, the walk is the backward one (x and y exchanged, dir = -1), and old
+ * and R are the sums over the rest of a cycle. It first adds up the cycles through the row and the columns:
  *
  *     for N = 2 ... nmax:  v = x[b] sum_{k+j=N-1} prefix[k] R[j];  V[N] += v;  W[N] += v
  */
 typedef struct {
-    const double *x, *y;       /* first column */
-    const unsigned char *ends; /* 1 at the last column of a group, in the order of the walk; as x */
+    const double *x, *y; /* first column */
+    /* for each column, 1 if it is the last of its group in the order of the walk; laid out as x */
+    const unsigned char *ends;
     size_t cols;
     int dir, nmax; /* as in ks_path_cell */
     double scale;

@@ -291,8 +291,8 @@ static void keep_dimensions(const fit *t, const ks_quantity *q) {
         r->effective_dimension_std_error[k] = q[k].sd;
         low[k] = q[k].low, high[k] = q[k].high;
         /*
-         * multiplying eigenvalues by w is equivalent to dividing t by w, which changes the dimension by at
-         * most w
+         * Multiplying all eigenvalues by w is equivalent to dividing t by w, which changes the dimension by
+         * at most a factor of w.
          */
         widen(r->fit->widened, &low[k], &high[k]);
         high[k] = fmax(q[k].value, fmin(high[k], most));

@@ -6,8 +6,8 @@
 kspec_status ks_rbf_check_eta(const double *eta, size_t dim, kspec_error *err);
 
 /*
- * Eigenvalue k > 0 has the degrees of eigenvalue `base` < k, plus one in dimension `axis`. On the way back to
- * eigenvalue 0, all steps in the same dimension follow each other.
+ * Eigenvalue k > 0 has the degrees of eigenvalue `base` < k, plus one in dimension `axis`. Following `base`
+ * from k down to eigenvalue 0 takes all steps in one dimension before the steps of the next dimension.
  */
 typedef struct {
     size_t base, axis;
