@@ -38,8 +38,8 @@ void ks_gemm(int ta, int tb, size_t m, size_t n, size_t k, double alpha, const d
              const double *B, size_t ldb, double beta, double *C, size_t ldc);
 
 /*
- * The upper triangle of C (n x n) = alpha A A^T + beta C, or alpha A^T A + beta C if ta: a block on the diagonal of a
- * symmetric product. Every process computes such a block by this call, so that the bits are the same.
+ * The upper triangle of C (n x n) = alpha A A^T + beta C, or alpha A^T A + beta C if ta: a block on the
+ * diagonal of a symmetric product. Every process computes such a block by this call, with the same bits.
  */
 void ks_gemm_diagonal(int ta, size_t n, size_t k, double alpha, const double *A, size_t lda, double beta,
                       double *C, size_t ldc);
