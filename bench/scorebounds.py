@@ -14,7 +14,8 @@ than two Monte-Carlo errors. Otherwise it is **missed**. Intervals that contain 
 too wide. Each requirement lists its worst cells, up to twelve. Times include the whole call. Since the
 earlier version, a call also checks the data and looks for a signal. These two steps take up to a few
 milliseconds, more than the rest of the call. Apart from them, the new interval makes a call at
-most 1.03 times as long as the earlier interval would ([measurements](measurements/moments.md#what-an-interval-costs)).
+most 1.03 times as long as the earlier interval would
+([measurements](measurements/moments.md#what-an-interval-costs)).
 
 Of 40 rows, each of which is outlying with a probability of 5%, none is in 13% of all draws. Such a sample
 does not differ from one without outlying rows, and its eigenvalues are 2.75 times too small. Coverage of λ₁

@@ -190,8 +190,8 @@ static kspec_status select_rows(reading *r, kspec_error *err) {
 }
 
 /*
- * Numbers the labels in order of first appearance. First, of[i] becomes the first row with the label of row i.
- * Then the number of this label replaces the row.
+ * Numbers the labels in order of first appearance. First, of[i] becomes the first row with the label of
+ * row i. Then the number of this label replaces the row.
  */
 static void number(reading *r, kspec_labels *out) {
     for (size_t i = 0; i < r->count; i++) r->list[i].at = i;
