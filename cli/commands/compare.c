@@ -266,29 +266,32 @@ static int check(const compare_args *a, const cli_recordings *of) {
     return EXIT_DONE;
 }
 
+/* The options that two matrices and two batches share */
+static kspec_compare_opts options_of(const compare_args *a, const kspec_labels *groups) {
+    return (kspec_compare_opts){.size = sizeof(kspec_compare_opts),
+                                .center = (kspec_center)a->center,
+                                .splits = a->splits,
+                                .seed = a->common.seed,
+                                .threads = a->common.threads,
+                                .progress = cli_progress(&a->common),
+                                .device = (kspec_device)a->device,
+                                .row_groups = groups ? groups->of : NULL,
+                                .standardize = a->standardize,
+                                .sampled = (kspec_sampled)a->sampled,
+                                .population_rows = a->population_rows,
+                                .population_cols = a->population_cols};
+}
+
 static int compare(const compare_args *a, const cli_recording *x, const cli_recording *y,
                    const kspec_labels *groups, int several, kspec_compare_result **r) {
     const cli_common *c = &a->common;
-    kspec_compare_opts opts = {.size = sizeof opts,
-                               .center = (kspec_center)a->center,
-                               .paired = (kspec_paired)a->paired,
-                               .splits = a->splits,
-                               .seed = c->seed,
-                               .threads = c->threads,
-                               .progress = cli_progress(c),
-                               .device = (kspec_device)a->device,
-                               .row_groups = groups ? groups->of : NULL,
-                               .block = a->groups.block,
-                               .standardize = a->standardize,
-                               .sampled = (kspec_sampled)a->sampled,
-                               .population_rows = a->population_rows,
-                               .population_cols = a->population_cols,
-                               .row_trials = x->data->row_trials,
-                               .other_row_trials = y->data->row_trials,
-                               .name = x->name,
-                               .other_name = y->name,
-                               .nmax = a->nmax,
-                               .data_memory = x->data->memory};
+    kspec_compare_opts opts = options_of(a, groups);
+    opts.paired = (kspec_paired)a->paired;
+    opts.block = a->groups.block;
+    opts.row_trials = x->data->row_trials, opts.other_row_trials = y->data->row_trials;
+    opts.name = x->name, opts.other_name = y->name;
+    opts.nmax = a->nmax;
+    opts.data_memory = x->data->memory;
     kspec_matrix *phi = cli_trials(x->data), *psi = cli_trials(y->data);
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi && psi ? cli_team(c, &opts.team, &err) : KSPEC_E_NOMEM;
@@ -465,21 +468,9 @@ static int check_batches(const compare_args *a, const cli_recordings *of, const 
 static int compute_batches(const compare_args *a, const cli_batch b[2], size_t count, const char *names[2],
                            const kspec_labels *groups, kspec_compare_result **r) {
     const cli_common *c = &a->common;
-    kspec_compare_opts opts = {.size = sizeof opts,
-                               .center = (kspec_center)a->center,
-                               .splits = a->splits,
-                               .seed = c->seed,
-                               .threads = c->threads,
-                               .progress = cli_progress(c),
-                               .device = (kspec_device)a->device,
-                               .row_groups = groups ? groups->of : NULL,
-                               .standardize = a->standardize,
-                               .sampled = (kspec_sampled)a->sampled,
-                               .population_rows = a->population_rows,
-                               .population_cols = a->population_cols,
-                               .name = names[0],
-                               .other_name = names[1],
-                               .data_memory = b[0].data[0]->memory};
+    kspec_compare_opts opts = options_of(a, groups);
+    opts.name = names[0], opts.other_name = names[1];
+    opts.data_memory = b[0].data[0]->memory;
     kspec_error err;
     kspec_status st = cli_team(c, &opts.team, &err);
     if (!st)

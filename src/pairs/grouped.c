@@ -236,19 +236,13 @@ static void rescale(ks_grouped *g, int exponent) {
     g->exponent = exponent;
 }
 
-/* The first entries set the unit, until much larger entries arrive. */
 static void set_unit(ks_grouped *g, const double *x, size_t count) {
-    enum { HEADROOM = 100 };
-    double most = 0;
     int e;
-    for (size_t k = 0; k < count; k++) most = fmax(most, fabs(x[k]));
-    if (most == 0) return;
-    frexp(most, &e);
-    if (!g->known) {
-        g->known = 1, g->exponent = e;
-    } else if (e > g->exponent + HEADROOM) {
+    if (!ks_stream_unit(x, count, g->known, g->exponent, &e)) return;
+    if (g->known)
         rescale(g, e);
-    }
+    else
+        g->known = 1, g->exponent = e; /* all sums are still 0 */
 }
 
 /* ---- a block of groups ---- */

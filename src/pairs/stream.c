@@ -252,19 +252,21 @@ static void rescale(ks_stream *s, int exponent) {
     s->exponent = exponent;
 }
 
-/* The first entries set the unit, until much larger entries arrive. */
-static void set_unit(ks_stream *s, const double *x, size_t count) {
+int ks_stream_unit(const double *x, size_t count, int known, int exponent, int *unit) {
     enum { HEADROOM = 100 };
     double most = 0;
-    int e;
     for (size_t k = 0; k < count; k++) most = fmax(most, fabs(x[k]));
-    if (most == 0) return;
-    frexp(most, &e);
-    if (!s->known) {
-        s->known = 1, s->exponent = e; /* all sums are still 0 */
-    } else if (e > s->exponent + HEADROOM) {
+    frexp(most, unit);
+    return most > 0 && (!known || *unit > exponent + HEADROOM);
+}
+
+static void set_unit(ks_stream *s, const double *x, size_t count) {
+    int e;
+    if (!ks_stream_unit(x, count, s->known, s->exponent, &e)) return;
+    if (s->known)
         rescale(s, e);
-    }
+    else
+        s->known = 1, s->exponent = e; /* all sums are still 0 */
 }
 
 void ks_stream_add(int threads, ks_stream *s, double *x, size_t count, ks_stream_room *room) {

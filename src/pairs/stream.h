@@ -65,6 +65,12 @@ typedef struct {
 kspec_status ks_stream_room_open(ks_stream_room *room, size_t all, size_t rows, ks_arena *arena,
                                  kspec_error *err);
 
+/*
+ * Do `count` numbers call for a new unit 2^unit of the sums? The first numbers set the unit, until much
+ * larger ones arrive. known = 0: the sums have no unit yet.
+ */
+int ks_stream_unit(const double *x, size_t count, int known, int exponent, int *unit);
+
 /* Adds `count` >= 1 rows. Overwrites x, which must have space for one additional row. */
 void ks_stream_add(int threads, ks_stream *s, double *x, size_t count, ks_stream_room *room);
 
