@@ -1,4 +1,7 @@
-/* Averages one task over splits of trials, both orders of a pair, and random orders of rows and columns. */
+/*
+ * Averages one estimator over random splits of the trials, over both orders of a pair, and over random orders
+ * of rows and columns.
+ */
 #include "moments/average.h"
 
 #include "base/center.h"
@@ -16,14 +19,17 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- a pair, squared and in another order ---- */
+/* ---- pairs ---- */
 
 typedef struct {
     ks_group_order rows, cols;
     double *a, *b;
 } changed;
 
-/* With groups, path wants the members of each group next to each other, even in the given order. */
+/*
+ * The path estimator wants the members of each group next to each other, so groups always need a copy of the
+ * data.
+ */
 static int is_changed(const ks_source *s, const ks_task *task, int square) {
     int grouped = task->method == KSPEC_ESTIMATOR_PATH && (s->rows->of || s->cols->of);
     return task->permutations || square || grouped;
@@ -67,9 +73,9 @@ static void change(changed *c, ks_pair *p, int square) {
     p->B = c->b ? c->b : c->a;
 }
 
-/* ---- one method on one pair ---- */
+/* ---- estimators ---- */
 
-/* The fraction of the entries that both trials contain. Each such entry is a cycle of order 1 */
+/* Returns the fraction of the entries that both trials contain. A cycle of order 1 is one such entry. */
 static double seen_part(const ks_halves *h, size_t entries) {
     double seen = 0;
     for (size_t k = 0; k < entries; k++) seen += h->seen_a[k] * h->seen_b[k];
@@ -77,7 +83,8 @@ static double seen_part(const ks_halves *h, size_t entries) {
 }
 
 /*
- * Estimates orders 1 and 2 of one pair of trials by pairs of columns, also with groups and missing entries.
+ * Estimates m(1) and m(2) of one pair of trials by sums over pairs of columns, which also handle groups and
+ * missing entries.
  */
 static kspec_status run_pairs(const ks_run *run, const ks_source *s, const ks_pair *p,
                               const ks_moments_out *out, kspec_error *err) {
@@ -110,9 +117,9 @@ static kspec_status run_path(const ks_run *run, const ks_source *s, const change
 }
 
 /*
- * Bounds the sum of |terms| for centred data, in units of m(1). Rounding in an entry is proportional to the
- * largest entry of the entry's column (row). For two trials x and z, the terms x z may be much smaller. So
- * the bound is the sum over lines of max |x| sum |z| + max |z| sum |x|.
+ * Bounds the sum of |terms| for centred data, in units of m(1). The rounding error of an entry is
+ * proportional to the largest entry of its column (row). For two trials x and z, the terms x z may be much
+ * smaller. So the bound is the sum over columns (rows) of max |x| sum |z| + max |z| sum |x|.
  */
 static double centred_terms(const ks_trials *t, const ks_pair *p) {
     double sum = 0;
@@ -134,8 +141,8 @@ static double centred_terms(const ks_trials *t, const ks_pair *p) {
 }
 
 /*
- * Runs exact on one pair. With missing entries, s->terms contains the sums of |terms| of the values, followed
- * by the sums of |terms| of the zero-one mask.
+ * Runs the exact estimator on one pair. If entries are missing, s->terms contains the sums of |terms| of the
+ * values, followed by the sums of |terms| of the zero-one mask.
  */
 static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pair *p,
                               const ks_moments_out *out, kspec_error *err) {
@@ -143,7 +150,7 @@ static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pa
     ks_exact_plan *e = &s->tasks->exact;
     ks_apart a = {0};
     ks_moved host = {.p = *p};
-    const int on_device = ks_device_has(run->device, p->A); /* only `apart` copies the pair to the host */
+    const int on_device = ks_device_has(run->device, p->A); /* only a search for an outlier needs the host */
     kspec_status st = on_device && s->apart ? ks_to_host(run, p, &host, err) : KSPEC_OK;
     if (!st && (s->apart || (s->stands_out && !on_device))) st = ks_apart_find(run, e, &host.p, &a, err);
     if (s->stands_out && (a.rows || on_device)) *s->stands_out = 1;
@@ -158,7 +165,7 @@ static kspec_status run_exact(const ks_run *run, const ks_source *s, const ks_pa
     return st;
 }
 
-/* When a method runs on the transpose, rows and columns are exchanged in the result as well. */
+/* If the method runs on the transpose, the function exchanges rows and columns in the result. */
 static kspec_status run_method(const ks_run *run, const ks_source *s, kspec_estimator method,
                                const changed *c, const ks_pair *p, const ks_moments_out *out,
                                kspec_error *err) {
@@ -177,14 +184,14 @@ static kspec_status run_method(const ks_run *run, const ks_source *s, kspec_esti
     return st;
 }
 
-/* Does the value stay the same when the two trials are exchanged? */
+/* Does exchanging the two trials leave the estimate unchanged? */
 static int symmetric(kspec_estimator method) {
     return method == KSPEC_ESTIMATOR_NAIVE || method == KSPEC_ESTIMATOR_EXACT;
 }
 
 /* ---- averages ---- */
 
-/* Allocates the results of one method on one pair, or on the zero-one mask of missing entries */
+/* Allocates the results of one method for one pair of matrices. */
 static kspec_status outs_alloc(ks_moments_out *out, const ks_source *s, size_t n, int with_loo,
                                ks_arena *arena) {
     *out = (ks_moments_out){ks_arena_zalloc(arena, n, sizeof(double)), NULL, NULL};
@@ -195,7 +202,7 @@ static kspec_status outs_alloc(ks_moments_out *out, const ks_source *s, size_t n
     return arena->failed ? KSPEC_E_NOMEM : KSPEC_OK;
 }
 
-/* Adds weight * one to sum. Leave-one-out estimates return to the order of the caller's groups. */
+/* Adds weight * one to sum. Puts leave-one-out estimates back into the order of the caller's groups. */
 static void accumulate(const ks_source *s, const changed *c, size_t nmax, double weight,
                        const ks_moments_out *one, const ks_moments_out *sum) {
     const size_t G = s->rows->count, H = s->cols->count;
@@ -215,8 +222,8 @@ static void clear(const ks_moments_out *sum, size_t n, size_t G, size_t H) {
 }
 
 /*
- * S[Phi o W] / S[W]. Exact computes S[W] as a difference, so a result below this fraction of all cycles is
- * rounding error.
+ * With missing entries, m(n) is the sum over complete cycles divided by their number. The exact estimator
+ * computes the number as a difference, so a number below this fraction of all cycles is rounding error.
  */
 static const double LEAST_CYCLES = 1e-12;
 static void divide(double *x, const double *by, size_t count) {
@@ -227,7 +234,7 @@ static void divide_all(const ks_source *s, size_t n, const ks_moments_out *sum,
                        const ks_moments_out *counts) {
     memcpy(s->cycles, counts->m, n * sizeof *s->cycles);
     divide(sum->m, counts->m, n);
-    for (size_t k = 0; k < n && s->terms; k++) /* the terms of v/w are (terms of v + |v/w| terms of w) / w */
+    for (size_t k = 0; k < n && s->terms; k++)
         s->terms[k] = (s->terms[k] + fabs(sum->m[k]) * s->terms[n + k]) / counts->m[k];
     if (sum->rows) divide(sum->rows, counts->rows, n * s->rows->count);
     if (sum->cols) divide(sum->cols, counts->cols, n * s->cols->count);
@@ -276,9 +283,7 @@ kspec_status ks_average(const ks_run *run, ks_source *s, const ks_task *task, in
     return st;
 }
 
-/* ---- the assignment scheme ---- */
-
-/* A trial other than the two given ones (the same twice, or -1: no constraint), from u uniform on (0,1) */
+/* Draws a random trial that differs from not1 and not2 (-1: no constraint). u is uniform on (0, 1). */
 static int another(double u, int trials, int not1, int not2) {
     int excluded = (not1 >= 0) + (not2 >= 0 && not2 != not1), k = (int)(u * (trials - excluded));
     for (int t = 0;; t++)

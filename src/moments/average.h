@@ -1,6 +1,6 @@
 /*
- * Averages one task over equally good estimates of the same moments: splits of the trials, the two orders of
- * a pair, and random orders of rows and columns.
+ * Averages one estimator over splits of the trials, over the two orders of a pair, and over random orders of
+ * rows and columns. All these choices estimate the same moments equally well.
  */
 #pragma once
 
@@ -14,36 +14,38 @@ typedef struct {
     ks_tasks *tasks;
     ks_halves halves;
     /*
-     * the groups of rows and of columns that the jackknife leaves out; single rows and columns if the data
-     * have no groups
+     * The jackknife leaves out one of these groups at a time. Without groups, each row and each column is a
+     * group.
      */
     const ks_groups *rows, *cols;
-    /* for each order, the fraction of cycles without missing entries; NULL if no entry is missing */
+    /*
+     * cycles[n-1] is the fraction of cycles of order n without missing entries. NULL if no entry is missing.
+     */
     double *cycles;
     /*
-     * for each order, the largest sum of |terms| in exact, followed by scratch of the same length; NULL: not
-     * computed
+     * terms[n-1] is the largest sum of |terms| of the exact estimator at order n. Scratch of the same length
+     * follows. If terms is NULL, nothing is written.
      */
     double *terms;
     /*
-     * stands_out (or NULL): receives 1 if exact found an outlying entry. apart: whether exact splits off such
-     * an entry (exact_apart.h).
+     * If stands_out is not NULL, it receives 1 when the exact estimator finds an outlying entry. If apart is
+     * 1, the exact estimator splits off such an entry (exact_apart.h).
      */
     int *stands_out;
     int apart;
 } ks_source;
 
 /*
- * Writes sum->m[n-1] for n = 1 ... task->last. If sum->rows is not NULL, also writes the leave-one-out
- * estimates: n x rows->count and n x cols->count numbers. With `square` the function uses the squared
- * entries, because the moments of Phi o Phi are the second moments of a cycle's value.
+ * Writes sum->m[n-1] for n = 1 ... task->last. If sum->rows is not NULL, the function also writes the
+ * leave-one-out estimates: n x rows->count and n x cols->count numbers. If square is 1, the function uses the
+ * squared entries of the matrix, whose moments are the second moments of a cycle's value.
  */
 kspec_status ks_average(const ks_run *run, ks_source *s, const ks_task *task, int square,
                         const ks_moments_out *sum, kspec_error *err);
 
 /*
- * Averages under the assignment scheme, which draws a random admissible trial for every edge. The assignment
- * scheme supports path only, without leave-one-out estimates.
+ * Averages under the assignment scheme, which draws a random admissible trial for every edge. Only the path
+ * estimator supports this scheme, without leave-one-out estimates.
  */
 kspec_status ks_average_assigned(const ks_run *run, ks_source *s, const ks_task *task,
                                  const ks_moments_out *sum, kspec_error *err);

@@ -7,14 +7,14 @@
 
 #include <math.h>
 
-/* ---- over how many rows are rows correlated? ---- */
+/* ---- correlation length ---- */
 
-/* The correlation length is estimated from this many first rows and this many columns. */
+/* The estimate of the correlation length uses at most ROWS rows and COLS columns. */
 enum { ROWS = 1 << 16, COLS = 96, LEAST_BLOCKS = 5 };
 
 typedef struct {
     size_t rows, cols;
-    double *x[2]; /* the entries of two trials or one, minus the mean of each column */
+    double *x[2]; /* deviations from column means */
 } sample;
 
 static double dot(const sample *s, size_t i, size_t k) {
@@ -49,7 +49,7 @@ static int sample_make(const ks_trials_given *of, sample *s, ks_arena *arena) {
     double most = 0;
     for (int t = 0; t <= two; t++)
         for (size_t k = 0; k < s->rows * s->cols; k++) most = fmax(most, fabs(s->x[t][k]));
-    for (int t = 0; t <= two && most > 0; t++) /* keeps squares finite */
+    for (int t = 0; t <= two && most > 0; t++)
         for (size_t k = 0; k < s->rows * s->cols; k++) s->x[t][k] /= most;
     return 1;
 }
@@ -65,9 +65,9 @@ static double lagged(const sample *s, size_t lag) {
 
 /*
  * Computes the sum over lags of the correlation of rows, from lag 1 up to the first lag whose correlation is
- * not clearly positive. For correlations rho^lag the sum is about rho/(1-rho). Lag 0 is extrapolated from
- * lags 1 and 2, which excludes the noise of single entries. Subtracting the mean of P rows lowers every lag
- * by (1 + 2 length)/P, so the function adds this number.
+ * not clearly positive. For correlations rho^lag the sum is about rho/(1-rho). The correlation at lag 0 is
+ * extrapolated from lags 1 and 2, which excludes the noise of single entries. Subtracting the mean of P rows
+ * lowers every correlation by (1 + 2 length)/P, so the function adds this number.
  */
 static kspec_status correlation_length(const ks_trials_given *of, double *length, kspec_error *err) {
     enum { ROUNDS = 20, LAGS = 64 };
@@ -117,7 +117,7 @@ static kspec_status correlation_length(const ks_trials_given *of, double *length
  */
 static const double LENGTHS = 2.5, FEWEST = 1.75;
 
-/* A block of L rows or slightly more, chosen so that all blocks have the same size if possible */
+/* Returns a block length of L rows or slightly more, so that all blocks have the same size if possible. */
 static size_t even(size_t P, size_t L) {
     for (size_t k = L; 2 * k <= 3 * L && P / k >= LEAST_BLOCKS; k++)
         if (P % k == 0) return k;
@@ -145,7 +145,7 @@ static kspec_status choose(size_t *block, const ks_trials_given *of, const ks_tr
 kspec_status ks_block_labels(size_t *block, const uint64_t **labels, const ks_trials_given *of,
                              const ks_trials_given *other, ks_arena *arena, kspec_error *err) {
     if (!*block || !of->phi || !of->ntrials || !of->phi->data || !of->phi->rows || !of->phi->cols)
-        return KSPEC_OK; /* a later check rejects other shapes */
+        return KSPEC_OK;
     if (*labels)
         return ks_refuse(err, KSPEC_E_ARG, "block", NULL, "blocks and groups of rows cannot be combined");
     const size_t P = of->phi->rows;

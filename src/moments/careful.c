@@ -11,12 +11,10 @@
 #include <math.h>
 #include <string.h>
 
-/* The most products of a row and two columns, over all splits, which take a few seconds */
+/* With double-double numbers, this many products of a row and two columns take a few seconds. */
 static const double MOST_WORK = 2e8;
 
-/*
- * The acceptable relative rounding of a value, and of the value's change when one row or column is left out
- */
+/* A value, and its change when one row or column is left out, may have this relative rounding error. */
 static const double ENOUGH = 1e-4;
 
 static double lost_at(const ks_lost *lost, size_t P, size_t k) {
@@ -24,10 +22,10 @@ static double lost_at(const ks_lost *lost, size_t P, size_t k) {
 }
 
 /*
- * Every value must be accurate, and so must half of the changes: a few inaccurate changes hardly affect an
- * error bar. A change is seldom smaller than the value divided by the number of rows or columns, so most
- * data pass without counting. Under pure noise the changes are much larger, because the value itself is near
- * 0.
+ * Every value must be accurate, and so must half of the changes that leave-one-out causes. A few inaccurate
+ * changes hardly affect an error bar. A change is seldom smaller than the value divided by the number of rows
+ * or columns, so most data pass the test without counting. Under pure noise the value itself is near 0, and
+ * the changes are much larger.
  */
 int ks_lost_matters(const double *values, size_t P, size_t count, const ks_lost *lost) {
     int close = 0;
@@ -48,7 +46,7 @@ static size_t trials_of(const ks_trials *t, size_t row) {
     return t->row_trials ? t->row_trials[row] : t->count;
 }
 
-/* Sets row i of X to row i of the scaled mean over these trials */
+/* Sets row i of X to row i of the scaled mean over the listed trials. */
 static void mean_row(const ks_trials *t, const size_t *which, size_t count, size_t i, ks_twice_matrix *X) {
     const int e = -(t->normalize ? t->normal_exponent : t->exponent);
     for (size_t j = 0; j < t->Q; j++) {
@@ -79,7 +77,7 @@ static void centre(ks_twice_matrix *X) {
     }
 }
 
-/* Computes both halves of split r, as ks_trials_split() splits the trials; with one trial *B = *A */
+/* Computes both halves of split r of the trials. With one trial, both halves are that trial. */
 static kspec_status halves(const ks_measured *m, uint64_t seed, size_t r, ks_twice_matrix *A,
                            ks_twice_matrix *B, ks_arena *arena, kspec_error *err) {
     const ks_trials *t = &m->trials;
@@ -140,7 +138,7 @@ kspec_status ks_second_careful(const ks_run *run, const ks_measured *m, int spli
         if (!st) st = ks_twice_make(&part, &two, &out, err);
         ks_arena_free(&arena);
     }
-    /* the jackknife leaves out no row or column of a complete side */
+    /* the jackknife skips complete sides */
     for (size_t k = 1; k < 1 + P + Q && !st; k++)
         if (!(m->population[k > P] > (double)(k > P ? Q : P)))
             s->trace[k] = s->trace[0], s->square[k] = s->square[0], s->moment[k] = s->moment[0];

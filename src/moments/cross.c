@@ -15,8 +15,6 @@ static ks_pair split(ks_measured *m, uint64_t seed, size_t r) {
     return p;
 }
 
-/* ---- rows in groups ---- */
-
 /*
  * With groups of rows, m(2) of the joined matrix [X Y] is a sum over all pairs of columns. Subtracting m(2)
  * of X and m(2) of Y leaves the pairs with one column of X and one column of Y. Dividing each matrix by its
@@ -29,8 +27,8 @@ static double root_mean_square(const ks_pair *p) {
 }
 
 /*
- * Computes 1 + groups + columns values of m(2): from all data, without each group of rows, without each
- * column
+ * Computes 1 + groups + columns values of m(2): from all data, without each group of rows, and without each
+ * column.
  */
 static kspec_status second_of(const ks_run *run, const double *A, const double *B, const ks_measured *m,
                               size_t Q, double *moment, ks_arena *arena, kspec_error *err) {
@@ -67,7 +65,6 @@ static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *fi
     kspec_status st = arena.failed ? ks_nomem(err, "both matrices", arena.failed) : KSPEC_OK;
     for (int k = 0; k < 2 && !st; k++)
         for (int t = 0; t <= two; t++) {
-            /* neighbours around a cycle come from different trials, in one matrix or two */
             const double *from = k ? (t ? q->B : q->A) : t ? p->B : p->A;
             const size_t n = columns[1 + k];
             for (size_t i = 0; i < P; i++)
@@ -82,7 +79,7 @@ static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *fi
         st = second_of(run, part[k][0], two ? part[k][1] : part[k][0], first, columns[1 + k], m[1 + k],
                        &arena, err);
     const double scale = weight * unit[0] * unit[0] * unit[1] * unit[1];
-    if (!st) { /* the rounding of the joined matrix, which is 13 times its first term (moments/second.c) */
+    if (!st) { /* the rounding of the joined matrix's m(2) */
         double fewest;
         const double pairs = ks_pairs_of_groups(&first->rows, &fewest), entries = (double)(P * all),
                      lost_of_all = ks_sums_epsilon(P) * scale * 13 * entries * entries /
@@ -104,7 +101,10 @@ static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *fi
     return st;
 }
 
-/* Also removes the left-out rows from the standard deviations of both matrices. */
+/*
+ * Leaving rows out changes the standard deviations of both matrices. The function corrects the values for
+ * this change.
+ */
 static kspec_status restandardize_cross(const ks_measured *const of[2], double *cross, kspec_error *err) {
     const size_t G = of[0]->rows.count, Q = of[0]->trials.Q;
     kspec_status st = KSPEC_OK;
@@ -116,8 +116,6 @@ static kspec_status restandardize_cross(const ks_measured *const of[2], double *
     }
     return st;
 }
-
-/* ---- rows by themselves, or in groups ---- */
 
 void ks_cross_add(const ks_sums *sums, size_t n, int centered, double population, const int whole[2],
                   size_t P, size_t Q, size_t R, double weight, double *cross, ks_lost *lost) {

@@ -11,18 +11,18 @@
 #include <math.h>
 
 int ks_estimate_doubtful(const kspec_estimate *e) {
-    /* standardized data have m(1) = 1, so the error of m(1) is only rounding */
+    /* Standardized data have m(1) = 1, so m(1) has no error except rounding. */
     const double value = fabs(e->value);
     return e->rounding > 0.1 * (isfinite(e->std_error) ? fmax(e->std_error, 1e-12 * value) : value);
 }
 
-/* An uncertainty factor above ROUGH makes a dimension rough; above UNKNOWN it is practically unknown. */
+/* A dimension is rough if its uncertainty factor exceeds ROUGH, and practically unknown above UNKNOWN. */
 static const double ROUGH = 1.75, UNKNOWN = 10;
 
 void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d) {
-    /* half the width of the interval as a factor, before the end at 1 */
+    /* The interval extends by this factor to each side. */
     const double factor = exp(KS_Z95 * d->std_error / d->value);
-    if (d->value < 1 - 1e-9) /* a dimension of exactly 1 may fall below 1 by rounding */
+    if (d->value < 1 - 1e-9) /* rounding may lower 1 slightly */
         ks_doubt(to, KSPEC_DOUBT_DIMENSION_BELOW_ONE, where, NULL, d->value);
     else if (factor > UNKNOWN)
         ks_doubt(to, KSPEC_DOUBT_DIMENSION_UNKNOWN, where, NULL, factor);
@@ -70,7 +70,10 @@ void ks_doubt_orders_left_out(ks_doubts to, int first, int last) {
 
 /* ---- moments ---- */
 
-/* The lowest order whose moment underflows although the moment's root does not; 0: no such order */
+/*
+ * Returns the lowest order n at which m(n) underflows but its root does not. Returns 0 if no such order
+ * exists.
+ */
 static int underflow(const kspec_moments_result *r) {
     int lowest = 0;
     for (size_t k = 0; k < r->count; k++) {
@@ -94,7 +97,7 @@ kspec_status ks_moments_check(const kspec_moments_result *r, const kspec_matrix 
                      "m(%d) is below the smallest double; scale the data", r->estimates[0]->n);
 }
 
-/* The value of an estimator at order n, or NaN */
+/* Returns the estimator's value of m(n), or NaN. */
 static double value_of(const kspec_moments_result *r, kspec_estimator e, int n) {
     for (size_t k = 0; k < r->count; k++)
         if (r->estimates[k]->estimator == e && r->estimates[k]->n == n) return r->estimates[k]->value;
@@ -102,10 +105,10 @@ static double value_of(const kspec_moments_result *r, kspec_estimator e, int n) 
 }
 
 /*
- * A kernel has m(n) > 0. Jensen's inequality for the weights lambda/m(1) gives m(n) >= m(2)^(n-1)/m(1)^(n-2).
- * Flat spectra attain the second bound, so an estimate can fall below it by chance. A deviation of two
- * standard errors is not chance. Without an error bar, an estimate below half of the bound is not chance
- * either.
+ * Every kernel has m(n) > 0, and Jensen's inequality for the weights lambda/m(1) gives m(n) >=
+ * m(2)^(n-1)/m(1)^(n-2). A flat spectrum attains this bound, so an estimate can fall below the bound by
+ * chance. A deviation of two standard errors is not chance. Without an error bar, an estimate below half of
+ * the bound is not chance either.
  */
 static void doubt_bounds(ks_doubts to, const kspec_moments_result *r) {
     for (size_t k = 0; k < r->count; k++) {
@@ -120,7 +123,7 @@ static void doubt_bounds(ks_doubts to, const kspec_moments_result *r) {
     }
 }
 
-/* The first order whose interval reaches 0 */
+/* Finds the first order at which an interval reaches 0. */
 static void doubt_orders(ks_doubts to, const kspec_moments_result *r) {
     int first = 0;
     for (size_t k = 0; k < r->count; k++) {

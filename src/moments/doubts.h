@@ -6,26 +6,34 @@
 #include "moments/jackknife.h"
 
 typedef struct {
-    /* the dimension (NaN: undefined) and its standard error (NaN: unknown) */
+    /* The value is NaN if undefined, and std_error is NaN if unknown. */
     double value, std_error;
-    /* the two estimates whose ratio is the dimension */
+    /* The dimension is square / moment. */
     double square, moment;
-    /* the reason why the dimension is undefined, such as "every entry is 0", or NULL */
+    /*
+     * The reason why the dimension is undefined, for example "every entry is 0". NULL if the reason is
+     * unknown.
+     */
     const char *constant;
 } ks_doubted;
 
 /*
- * Adds doubts about the moments of a matrix with `rows` rows, and about the dimension computed from these
+ * Adds doubts about the moments of a matrix with `rows` rows, and about the dimension that follows from the
  * moments.
  */
 void ks_doubt_moments(kspec_moments_result *r, size_t rows);
 
-/* Says that orders `first` (0: none) to `last` were omitted to save time. */
+/*
+ * Reports that kspec omitted the orders `first` to `last` to save time. If first is 0, no order was omitted.
+ */
 void ks_doubt_orders_left_out(ks_doubts to, int first, int last);
 
 void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d);
 
-/* The units left out: first rows or groups of rows, then columns; turned: rows are columns */
+/*
+ * Describes which rows and columns the jackknife leaves out, so that messages can name them. row_groups or
+ * col_groups is 1 if the units are groups. turned is 1 if the rows are columns of the caller's matrix.
+ */
 typedef struct {
     size_t rows, cols;
     int row_groups, col_groups, turned;

@@ -12,22 +12,22 @@
 /*
  * Let all entries be independent with mean 0. A cycle x_ia x_ja x_jb x_ib over different rows and columns has
  * mean 0, and two cycles over different sets of entries are uncorrelated. So the variance of m(2) is k m(2)[x
- * o x] / ((P)_2 (Q)_2), where k ordered cycles have the same product: k = 4 with one trial, 2 with two.
- * Centring leaves P - 1 of the P degrees of freedom of the rows, and P - 2 for the second row of a pair.
- *
- * A trial may have noise shared along a row, such as a common gain. Let C be the noise's covariance and c the
- * mean of C_ab^2 over different columns. Then m(2) of two trials has a further component with standard
- * deviation sqrt(2) c over sqrt((P)_2). If a single factor is shared, this component is distributed like
+ * o x] / ((P)_2 (Q)_2), where k ordered cycles have the same product: k = 4 with one trial and k = 2 with two
+ * trials. Centring leaves P - 1 of the P degrees of freedom of the rows, and P - 2 for the second row of a
+ * pair. A trial may have noise shared along a row, such as a common gain. Let C be the noise's covariance and
+ * c the mean of C_ab^2 over different columns. Then m(2) of two trials has a further component with standard
+ * deviation sqrt(2) c over sqrt((P)_2). If the rows share a single factor, this component is distributed like
  * chi^2 - 1 with one degree of freedom. The 97.5% point of chi^2 - 1 is at 2.8 standard deviations, so the
- * code multiplies this component by 2. The difference of the trials has no signal, and its m(2) = 4 c.
- *
- * Any scale of the columns is valid. Dividing by the root of the standard deviation, halfway between the data
- * and columns of equal variance, best finds weak signals in columns of unequal size.
+ * code multiplies this component by 2. The difference of the trials has no signal, and its m(2) is 4 c. Any
+ * scale of the columns is valid. The code divides each column by the root of its standard deviation. This
+ * scale is halfway between the data and columns of equal variance, and best finds weak signals in columns of
+ * unequal size.
  */
 static const double NONE_BELOW = 2, CLEAR_FROM = 4;
 
 /*
- * Computes the standard deviation of m(2) of pure noise in one trial or two, from m(2) of the squared entries
+ * Computes the standard deviation of m(2) of pure noise in one trial or two, from m(2) of the squared
+ * entries.
  */
 static double error_of(double squares, size_t P, size_t Q, int centered, int one) {
     const double p = (double)P, q = (double)Q, f = centered ? p / (p - 1) : 1,
@@ -72,7 +72,7 @@ static kspec_status scale_strip(void *ctx, size_t chunk, const ks_worker *worker
     return KSPEC_OK;
 }
 
-/* Sets scale (Q) to (mean square of the column)^(-1/4), or to 0 for a column of zeros */
+/* Sets each column's scale to (mean square of the column)^(-1/4), or to 0 for a column of zeros. */
 static kspec_status set_scale(const ks_run *run, const ks_pair *p, double *scale, kspec_error *err) {
     const ks_run quiet = ks_run_part(run, 0, 0);
     return ks_parallel_for(&quiet, (p->Q + STRIP - 1) / STRIP, scale_strip, &(scale_job){p, scale}, err);
@@ -90,8 +90,6 @@ static void subtract(const double *a, const double *b, size_t n, double *to) {
 static void square(double *x, size_t n) {
     for (size_t k = 0; k < n; k++) x[k] *= x[k];
 }
-
-/* ---- one trial whose scaled sums are known ---- */
 
 enum { PIECE = 1 << 16 };
 
@@ -113,7 +111,7 @@ static kspec_status square_piece(void *ctx, size_t chunk, const ks_worker *worke
     return KSPEC_OK;
 }
 
-/* A: scratch of P x Q, which may be p->A */
+/* A is scratch of P x Q numbers, and may be p->A. */
 static kspec_status of_sums(const ks_run *run, const ks_pair *p, const ks_quad *scaled, const double *scale,
                             double *A, int centered, double *z, kspec_error *err) {
     const size_t rows = p->Q < PIECE ? PIECE / p->Q : 1;
@@ -128,7 +126,10 @@ static kspec_status of_sums(const ks_run *run, const ks_pair *p, const ks_quad *
     return st;
 }
 
-/* Overwrites the scaled trials A and B (P x Q, the same pointer with one trial). D: scratch of P x Q. */
+/*
+ * Overwrites the scaled trials A and B (P x Q). With one trial, A and B are the same pointer. D is scratch of
+ * P x Q numbers.
+ */
 static kspec_status standardize(const ks_run *run, double *A, double *B, double *D, size_t P, size_t Q,
                                 int centered, double *z, kspec_error *err) {
     const size_t n = ks_size(P, Q);
@@ -159,7 +160,7 @@ static kspec_status on_device(const ks_run *run, const double *X, double *scale,
     if (!st) st = at->hold(run, P, Q, "the scaled columns", &Y, err);
     if (st) return st;
     ks_device_take(run->device, ks_mat_address(Y));
-    for (int power = 1; power <= 2 && !st; power++) { /* Y, then Y o Y */
+    for (int power = 1; power <= 2 && !st; power++) {
         e.factor[0].power = power, e.col = scale;
         for (size_t k = 0; k < Q && power == 2; k++) scale[k] *= scale[k];
         st = at->expression(run, &e, KS_TILE_STORE, Y, NULL, err);
@@ -193,7 +194,7 @@ void ks_evidence_of_totals(const double *scaled, const double *squared, size_t P
     set_signal(out);
 }
 
-/* Too few rows or columns, or entries that are not independent draws: the answer is unknown. */
+/* Are there too few rows or columns, or entries that are not independent draws? */
 static int untestable(const ks_measured *m, int centered) {
     return m->rows.of || m->cols.of || m->trials.pairwise || m->trials.P < (centered ? 5 : 3) ||
            m->trials.Q < 3;
@@ -227,7 +228,7 @@ kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, const ks_second
         return ks_nomem(err, "the scaled columns", wanted);
     }
     p = ks_measured_pair(m, seed, 0);
-    if (in_place) m->pair.A = NULL; /* the code below may overwrite the copy of the trial */
+    if (in_place) m->pair.A = NULL; /* the code overwrites this copy */
     kspec_status st = set_scale(run, &p, scale, err);
     if (!st && !known) multiply(p.A, scale, P, Q, A);
     if (!st && !one) multiply(p.B, scale, P, Q, B);

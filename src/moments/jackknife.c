@@ -9,12 +9,12 @@ double ks_signed_root(double x, int n) {
     return copysign(n == 1 ? fabs(x) : n == 2 ? sqrt(fabs(x)) : pow(fabs(x), 1.0 / n), x);
 }
 
-/* ---- the spread of leave-one-out values, and the interval that follows ---- */
+/* ---- spread ---- */
 
 /*
- * Fewer values than FEW_VALUES hardly show how uneven they are. Two deviations, for example, always have
- * equal squares. For fewer values, the variance of the variance is therefore at least the value for normal
- * data, which gives at most N - 1 degrees of freedom.
+ * A list of fewer than FEW_VALUES values hardly shows how uneven its values are. Two deviations, for example,
+ * always have equal squares. For so few values, the function raises the variance of the variance to the value
+ * for normal data. The jackknife then has at most N - 1 degrees of freedom.
  */
 enum { FEW_VALUES = 10 };
 
@@ -49,11 +49,11 @@ double ks_spread_degrees(const ks_spread *s) {
 }
 
 /*
- * The statistic t = (estimate - truth) / s has two quantiles. Student's, q, allows for a variance that a few
- * values dominate. If these values also lie on one side, the estimate has the skewness g = cube / s^3. An
- * estimate that lacks its large values also has a small s. Cornish and Fisher's first term allows for the
- * skewness, and moves t's quantiles by g (2 z^2 + 1) / 6. A single value that makes the whole spread has |g|
- * = 1, but says nothing about values that might have occurred. The denominator allows for such values. Its
+ * The interval needs the quantiles of t = (estimate - truth) / s, which differ from the normal ones for two
+ * reasons. If a few values dominate the variance s^2, Student's quantile q replaces z. If these values also
+ * lie on one side, the estimate has the skewness g = cube / s^3, and Cornish and Fisher's first term moves
+ * the quantiles by g (2 z^2 + 1) / 6. A single value that causes the whole spread has |g| = 1, but says
+ * nothing about values that might have occurred. The code therefore divides by (1 - |g|)^DOMINATED. The
  * exponent was chosen by coverage (docs/calibration.md).
  */
 static const double DOMINATED = 1.25;
@@ -70,7 +70,7 @@ void ks_spread_ends(const ks_spread *s, double other, double ends[2]) {
 
 /* ---- moments ---- */
 
-/* Summarises x, the leave-one-out values of all sides, one side after the other */
+/* Summarises the list x, which contains the leave-one-out values of one side after the other. */
 static ks_spread spread_of(const double *x, const ks_sides *of, double all) {
     ks_spread s = {0};
     for (size_t k = 0; k < of->count; x += of->size[k++])
@@ -79,9 +79,9 @@ static ks_spread spread_of(const double *x, const ks_sides *of, double all) {
 }
 
 /*
- * The interval is computed for log m, because the estimate is nearly symmetric on the logarithmic scale. If m
- * is not known to differ from zero, its interval on the root's scale reaches zero. The result then combines
- * this interval with the plain interval, which has the right coverage in this case. The combined interval is
+ * The function computes the interval for log m, because the estimate is nearly symmetric on the logarithmic
+ * scale. If m does not clearly differ from zero, the function also computes the plain interval for the root
+ * of m, and combines both intervals. The plain interval then has the right coverage. The combined interval is
  * at most ten times wider than the plain interval, because wider intervals carry no information.
  * docs/measurements/moments.md reports the coverage.
  */

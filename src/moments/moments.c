@@ -23,8 +23,8 @@
 #include <math.h>
 
 /*
- * Path promises to allocate no matrix. The sums of the participation ratio allocate a few matrices of the
- * size of Phi, which are negligible up to this many entries.
+ * The path estimator promises to allocate no matrix. The participation ratio allocates a few matrices of the
+ * size of the data, which are negligible up to this many entries.
  */
 #define LARGE_FOR_PATH ((size_t)1 << 18)
 
@@ -35,27 +35,28 @@ typedef struct {
     ks_run run;
     ks_arena arena;
     ks_source source;
-    /* groups of dependent rows and columns; without groups, each row or column is one group */
+    /* The caller's groups of dependent rows and columns. Without groups, each row or column is one group. */
     ks_groups rows, cols;
     size_t missing;
     /*
-     * for rows and for columns, the fraction of the variance that sampling leaves, 1 - P/N; 0 for a complete
-     * side
+     * For rows and for columns, share = 1 - P/N is the fraction of the variance that sampling P of N units
+     * leaves. A complete side has share 0.
      */
     double share[2];
     /*
-     * for each estimate the P + Q leave-one-out estimates, in scaled units, which give the correlation. P and
-     * Q count rows and columns, or groups.
+     * loo[k] lists the P + Q leave-one-out values of estimate k in scaled units, for the correlation of the
+     * estimates. P and Q count rows and columns, or groups.
      */
     double **loo;
     /*
-     * m(2) by path or exact: from all data, without each row, without each column; NULL if neither method
-     * computes m(2). The participation ratio uses these values on a device, and with path on a large matrix.
-     * In all other cases the ratio equals kspec_dimension()'s to the last bit.
+     * The values of m(2) by the path or the exact estimator: from all data, without each row, and without
+     * each column. NULL if neither estimator computes m(2). The participation ratio uses these values on a
+     * device, or if path runs on a large matrix. In all other cases the participation ratio equals
+     * kspec_dimension()'s to the last bit.
      */
     double *second;
     kspec_estimator second_by;
-    /* bars: the error bar of each estimate, in scaled units. room: scratch for computing one error bar. */
+    /* bars lists the error bar of each estimate in scaled units. room is scratch for one error bar. */
     ks_error_bar *bars;
     double *room;
 } job;
@@ -83,7 +84,10 @@ static kspec_status check_holes(job *j, kspec_error *err) {
     return st ? st : ks_trials_missing(&j->trials, &j->missing, err);
 }
 
-/* Can the tasks use trials on a device in place? The participation ratio needs m(2) from one of the tasks. */
+/*
+ * Can the call use trials on a device in place? It can if one of the estimators gives m(2) for the
+ * participation ratio.
+ */
 static int suit_tasks(const job *j) {
     int second = j->o.nmax < 2;
     for (int k = 0; k < j->tasks.count; k++) {
@@ -137,18 +141,15 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
 }
 
 /*
- * Exact's rounding in units of DBL_EPSILON times the sum of |terms|: each term is itself a sum of products,
- * and loses a few bits (docs/measurements/moments.md).
+ * The exact estimator's rounding error is at most ROUNDING DBL_EPSILON times the sum of |terms|. Each term is
+ * a sum of products, and loses a few bits (docs/measurements/moments.md).
  */
 static const double ROUNDING = 16;
 
-/*
- * Computes the result of one order of one task: first in the scaled units of the estimators, then in the
- * units of the data
- */
+/* Turns the sums of one estimator at order n into an estimate with error bars, in the units of the data. */
 static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_moments_out *sum,
                              const double *square, ks_error_bar *bar) {
-    size_t P = j->rows.count, Q = j->cols.count; /* rows or groups of rows, columns or groups of columns */
+    size_t P = j->rows.count, Q = j->cols.count; /* numbers of groups */
     double m = sum->m[n - 1];
     kspec_estimate e = {task->label, n, m,   NAN, NAN, NAN, ks_signed_root(m, n), NAN, NAN, NAN,
                         1,           0, NAN, NAN, NAN, NAN};
@@ -167,8 +168,8 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     if (j->o.scale_free) ks_scale_free(&e, sum, P, Q, j->share, j->room);
     if (square) {
         /*
-         * V = E[value^2] - m^2 is the variance of one cycle, and Var <= (1/P + 1/Q) n^2 V. Chebyshev's
-         * inequality then gives the interval at 95%
+         * V = E[value^2] - m^2 is the variance of one cycle, and the variance of m(n) is at most (1/P + 1/Q)
+         * n^2 V. Chebyshev's inequality turns this bound into a 95% interval.
          */
         double V = square[n - 1] - m * m, factor = (1 / (double)P + 1 / (double)Q) * n * n;
         e.variance_bound = V > 0 ? factor * V : NAN;
@@ -178,7 +179,7 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     }
     int e2 = 2 * j->trials.exponent;
     double *scaled[] = {&e.value, &e.std_error, &e.ci_low, &e.ci_high, &e.chebyshev_low, &e.chebyshev_high};
-    int lost = 0; /* 1: an error bar underflows, so it is unknown rather than 0 */
+    int lost = 0; /* an error bar underflows */
     for (size_t k = 0; k < sizeof scaled / sizeof *scaled; k++) {
         double before = *scaled[k];
         *scaled[k] = ldexp(before, n * e2);
@@ -200,7 +201,10 @@ static kspec_status none_left(const job *j, const ks_task *task, int n, kspec_er
                    ks_estimator_name(task->label), j->missing, n, left ? "; ask for a lower order" : "");
 }
 
-/* Also removes the left-out rows from the standard deviations. */
+/*
+ * Leaving rows out changes the standard deviations of the columns. The function corrects the leave-one-out
+ * values for this change.
+ */
 static kspec_status restandardize(const job *j, const ks_task *task, const ks_moments_out *sum,
                                   kspec_error *err) {
     const int distinct = task->method == KSPEC_ESTIMATOR_PATH || task->method == KSPEC_ESTIMATOR_EXACT;
@@ -214,8 +218,8 @@ static kspec_status restandardize(const job *j, const ks_task *task, const ks_mo
 }
 
 /*
- * Keeps m(2) for the participation ratio. Exact takes precedence over path, because exact has the smallest
- * variance.
+ * Keeps m(2) for the participation ratio. The exact estimator takes precedence over path, because exact has
+ * the smallest variance.
  */
 static void keep_second(job *j, kspec_estimator method, const ks_moments_out *sum) {
     size_t P = j->rows.count, Q = j->cols.count;
@@ -274,7 +278,10 @@ static kspec_status run_task(job *j, const ks_task *task, const ks_run *run, ksp
     return st;
 }
 
-/* The first doubtful order of the last task, counted from 0; the number of orders if none is doubtful */
+/*
+ * Returns the first order of the last task whose rounding error is doubtful, counted from 0. If no order is
+ * doubtful, returns the number of orders.
+ */
 static int first_doubtful(const ks_task *task, const kspec_moments_result *out) {
     int orders = task->last - task->first + 1, k = 0;
     size_t at = out->count - (size_t)orders;
@@ -282,10 +289,7 @@ static int first_doubtful(const ks_task *task, const kspec_moments_result *out) 
     return k;
 }
 
-/*
- * Repeats an exact task with doubtful rounding after splitting off one outlying entry, if such an entry may
- * be the cause.
- */
+/* If the rounding error of an exact task is doubtful, splits off one outlying entry and repeats the task. */
 static kspec_status lower_rounding(job *j, const ks_task *task, const ks_run *run, kspec_moments_result *out,
                                    kspec_error *err) {
     int orders = task->last - task->first + 1;
@@ -297,13 +301,16 @@ static kspec_status lower_rounding(job *j, const ks_task *task, const ks_run *ru
     return st;
 }
 
-/* Recomputes AUTO's exact orders with the substitute method, from the first doubtful order on. */
+/*
+ * Recomputes doubtful orders of the exact estimator with the task's substitute method, from the first
+ * doubtful order on.
+ */
 static kspec_status replace_doubtful(job *j, const ks_task *task, const ks_run *run,
                                      kspec_moments_result *out, kspec_error *err) {
     int orders = task->last - task->first + 1, k = first_doubtful(task, out);
     size_t at = out->count - (size_t)orders;
     if (k == orders) return KSPEC_OK;
-    if (task->first + k <= 2) j->second_by = 0; /* the participation ratio cannot use this m(2) either */
+    if (task->first + k <= 2) j->second_by = 0; /* rounding may have spoiled m(2) */
     out->count = at + (size_t)k;
     out->permutations = task->instead_orders ? task->instead_orders : 1;
     if (j->tasks.transposed) out->side = KSPEC_SIDE_TRANSPOSED;
@@ -328,8 +335,8 @@ static kspec_status alloc_result(job *j, size_t count, kspec_moments_result *out
 }
 
 /*
- * The placement chose the GPU for the estimators. If the GPU's memory is too small for the second-order sums,
- * the CPU computes these sums.
+ * If the GPU's memory is too small for the second-order sums, the CPU computes these sums. The estimators
+ * still use the GPU.
  */
 static kspec_status make_second(job *j, const ks_run *run, ks_measured *m, ks_second *s, kspec_error *err) {
     ks_run host = *run;
@@ -340,7 +347,9 @@ static kspec_status make_second(job *j, const ks_run *run, ks_measured *m, ks_se
     return ks_second_make(&host, m, j->o.splits, j->o.seed, s, &j->arena, err);
 }
 
-/* The ratio of data centred over columns is the ratio of the transposes centred over rows. */
+/*
+ * The participation ratio of data centred over columns equals the ratio of the transposes centred over rows.
+ */
 static kspec_status ratio_of_transposes(job *j, const ks_measured *of, const ks_run *run, ks_second *s,
                                         kspec_error *err) {
     const ks_trials *t = &j->trials;
@@ -356,10 +365,10 @@ static kspec_status ratio_of_transposes(job *j, const ks_measured *of, const ks_
 }
 
 /*
- * The participation ratio does not depend on the requested estimators. The result omits the ratio if the
- * caller requests only m(1), or if the data have too few rows or columns. The result also omits the ratio if
- * m(1)^2 has no unbiased estimate: for kernels centred on both sides, and for ragged trials centred over
- * columns.
+ * Computes the second-order sums for the participation ratio, which does not depend on the requested
+ * estimators. The result omits the ratio if the caller requests only m(1), or if the data have too few rows
+ * or columns. The result also omits the ratio if m(1)^2 has no unbiased estimate. This holds for kernels
+ * centred on both sides, and for ragged trials centred over columns.
  */
 static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_error *err) {
     const int whole[2] = {j->share[0] == 0, j->share[1] == 0}, turned = j->o.center == KSPEC_CENTER_COLS;
@@ -410,8 +419,8 @@ static kspec_status participation_ratio(job *j, const ks_run *run, kspec_moments
 }
 
 /*
- * Warns about the error bar with the fewest degrees of freedom, among estimates known to differ from 0 except
- * naive.
+ * Finds the error bar with the fewest degrees of freedom, and warns about it. The search skips the naive
+ * estimator, and estimates that do not differ from 0.
  */
 static void doubt_dominated(const job *j, kspec_moments_result *out) {
     const ks_labels of = {j->rows.count, j->cols.count, j->rows.of != NULL, j->cols.of != NULL, 0};
@@ -446,14 +455,14 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         st = ks_mean_share(&j->run, &p, &j->source.halves, mean, &out->mean_share, err);
     if (st) return st;
 
-    double total = 0, done = 0; /* for progress, each task counts as its orders times its repetitions */
+    double total = 0, done = 0; /* totals for progress */
     size_t count = 0;
     for (int k = 0; k < j->tasks.count; k++) {
         const ks_task *t = &j->tasks.task[k];
         count += (size_t)(t->last - t->first + 1);
         total += t->last * fmax(1, t->permutations);
     }
-    total *= 1.05; /* the participation ratio counts as 5% more */
+    total *= 1.05; /* the participation ratio's part */
     if ((st = alloc_result(j, count, out, err))) return st;
     for (int k = 0; k < j->tasks.count && !st; k++) {
         const ks_task *t = &j->tasks.task[k];
@@ -466,7 +475,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         j->source.stands_out = NULL;
         if (!st && stands_out) st = lower_rounding(j, t, &part, out, err);
         if (!st && t->instead) st = replace_doubtful(j, t, &part, out, err);
-        /* each split draws separate orders */
+        /* Each split of the trials draws new orders. */
         int orders = t->permutations ? t->permutations * (int)ks_trials_splits(&j->trials, j->o.splits) : 1;
         if (t->method != KSPEC_ESTIMATOR_NAIVE && t->method != KSPEC_ESTIMATOR_EXACT)
             out->permutations = orders;
@@ -481,8 +490,9 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
 }
 
 /*
- * Runs the call with this placement. on_device: the trials are on the placement's device. If the computation
- * needs the trials on the host, returns KS_RETRY_ON_HOST without computing anything.
+ * Runs the call with this placement. If on_device is 1, the trials are in the memory of the placement's
+ * device. If the call needs the trials on the host, the function returns KS_RETRY_ON_HOST and computes
+ * nothing.
  */
 static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *opts,
                             ks_placement *placement, int on_device, kspec_moments_result **out,
@@ -496,7 +506,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
     j.source =
         (ks_source){.o = &j.o, .trials = &j.trials, .tasks = &j.tasks, .rows = &j.rows, .cols = &j.cols};
     if (!st) st = ks_where(placement, &j.source, ks_trials_splits(&j.trials, j.o.splits), err);
-    if (!st && on_device && !placement->device) st = KS_RETRY_ON_HOST; /* the placement chose the CPU */
+    if (!st && on_device && !placement->device) st = KS_RETRY_ON_HOST; /* the CPU was chosen */
     j.run.device = placement->device;
     const int scaled = !st && on_device;
     if (scaled) st = ks_trials_device_scale(&j.run, &j.trials, err);
@@ -513,7 +523,7 @@ static kspec_status attempt(const kspec_matrix *phi, size_t ntrials, const kspec
     return st;
 }
 
-/* Runs on the trials in GPU memory if possible, otherwise on copies in host memory. */
+/* Runs on the trials in GPU memory if possible, and otherwise on copies in host memory. */
 static kspec_status attempt_borrowed(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *o,
                                      ks_placement *placement, kspec_moments_result **out, kspec_error *err) {
     if (placement->device && ks_trials_device_suit(ntrials, o)) {
@@ -530,7 +540,7 @@ static kspec_status attempt_borrowed(const kspec_matrix *phi, size_t ntrials, co
 }
 
 typedef struct {
-    const kspec_matrix *phi, *raw; /* raw: the matrix as given */
+    const kspec_matrix *phi, *raw; /* the matrix as given */
     size_t ntrials;
     const kspec_moments_opts *o;
     kspec_moments_result *result;
@@ -541,7 +551,7 @@ static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error 
     kspec_status st = c->o->data_memory == KSPEC_MEMORY_DEVICE
                           ? attempt_borrowed(c->phi, c->ntrials, c->o, placement, &c->result, err)
                           : attempt(c->phi, c->ntrials, c->o, placement, 0, &c->result, err);
-    /* the check of the data skips numbers in GPU memory */
+    /* The data checks cannot read GPU memory. */
     const int looks = c->o->data_memory != KSPEC_MEMORY_DEVICE;
     const ks_checked data = KS_CHECKED(c);
     if (st) return looks ? ks_check_blame(st, &data, err) : st;

@@ -9,16 +9,19 @@
 #include <math.h>
 
 /*
- * Budgets. A core does 1e10 to 4e10 multiply-adds per second, so AUTO spends a few seconds of one core on
- * exact, multiplied by `effort`. If the caller requests exact by name, exact may take longer. Up to order 4
- * its time is then unlimited.
+ * A core does 1e10 to 4e10 multiply-adds per second. So AUTO spends a few seconds of one core on the exact
+ * estimator, multiplied by `effort`. If the caller requests exact by name, exact may take longer, and has
+ * unlimited time up to order 4.
  */
 static const double AUTO_WORK = 1e11, EXACT_WORK = 2e13;
 static const size_t AUTO_MEMORY = (size_t)4 << 30;
 /* The memory estimate counts at most this many threads, because further threads need hardly more memory. */
 enum { AUTO_THREADS = 16 };
 
-/* Under AUTO, path averages over this many orders (docs/measurements/moments.md), or fewer to save time. */
+/*
+ * Under AUTO, the path estimator averages over this many random orders (docs/measurements/moments.md), or
+ * over fewer to save time.
+ */
 enum { AUTO_PERMUTATIONS = 8 };
 static const double AUTO_PATH_WORK = 2e11;
 
@@ -35,7 +38,10 @@ const char *ks_estimator_name(kspec_estimator e) {
     return NULL;
 }
 
-/* The highest order that an estimator can reach on this matrix, and the reason for this limit */
+/*
+ * Returns the highest order that an estimator can reach on this matrix, and names the dimension that sets
+ * this limit.
+ */
 static size_t limit(kspec_estimator e, kspec_sampled s, size_t P, size_t Q, const char **what) {
     int rows = e == KSPEC_ESTIMATOR_KV_ROW || (e >= KSPEC_ESTIMATOR_PATH && s != KSPEC_SAMPLED_COLS);
     int cols = e == KSPEC_ESTIMATOR_KV_COL || (e >= KSPEC_ESTIMATOR_PATH && s != KSPEC_SAMPLED_ROWS);
@@ -85,28 +91,34 @@ static kspec_status check(kspec_moments_opts *o, ks_exact_plan *exact, kspec_err
 
 static size_t memory_of(const kspec_moments_opts *o, const ks_tasks *tasks) {
     const ks_run run = {.team = o->team};
-    /* the device streams data that exceed its memory (device/streamed.h) */
+    /* The device streams data larger than its memory (device/streamed.h). */
     const size_t host = ks_team_memory(&run), device = tasks->device ? ks_device_available(tasks->device) : 0;
     return host > device ? host : device;
 }
 
-/* The work of path up to nmax, in one order, in units of AUTO_PATH_WORK */
+/*
+ * Returns the work of the path estimator up to nmax for one order of rows and columns, in units of
+ * AUTO_PATH_WORK.
+ */
 static double path_work(const kspec_moments_opts *o, const ks_tasks *tasks) {
     double P = (double)tasks->exact.P, Q = (double)tasks->exact.Q;
     return o->nmax * P * Q * (tasks->transposed ? Q : P) * (o->no_stderr ? 1 : 8);
 }
 
 /*
- * Finds the highest order up to nmax at which exact stays within the budgets, or 0. Under AUTO, exact may
- * also take as long as path, because path would otherwise replace exact.
+ * Finds the highest order up to nmax at which the exact estimator stays within the budgets, or 0. Under AUTO,
+ * exact may also take as long as the path estimator, because path would otherwise replace exact.
  */
 static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, double repeats, int by_name,
                                int *order, kspec_error *err) {
     ks_exact_plan *exact = &tasks->exact;
     double auto_work = fmax(AUTO_WORK * o->effort, path_work(o, tasks) * repeats);
-    /* with one side complete, the alternative is Kong-Valiant, which needs more memory than exact */
+    /*
+     * If one side is complete, the alternative is the Kong-Valiant estimator, which needs more memory than
+     * exact.
+     */
     int all = by_name || o->sampled != KSPEC_SAMPLED_BOTH;
-    /* AUTO makes the same choice for any number of ranks and threads */
+    /* AUTO must make the same choice for any number of ranks and threads. */
     ks_exact_share(exact, all && !tasks->device ? o->team : NULL, all ? o->threads : AUTO_THREADS);
     size_t most_bytes = all ? memory_of(o, tasks) : AUTO_MEMORY;
     kspec_status decided = ks_team_decide(o->team, &most_bytes, sizeof most_bytes, err);
@@ -119,13 +131,13 @@ static kspec_status affordable(const kspec_moments_opts *o, ks_tasks *tasks, dou
         if (st) return st;
         if (work * repeats <= most_work && bytes <= most_bytes) break;
     }
-    /* the ranks must agree, because memory also depends on each rank's threads */
+    /* Memory also depends on each rank's threads, so the ranks must agree on one order. */
     return ks_team_decide(o->team, order, sizeof *order, err);
 }
 
 /*
- * naive and Kong-Valiant store matrices as large as the square of a side (naive.h, kv.h). On a GPU,
- * ks_where() checks that such matrices fit.
+ * The naive and the Kong-Valiant estimators store matrices as large as the square of a side (naive.h, kv.h).
+ * On a GPU, ks_where() checks that such matrices fit.
  */
 static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, size_t P, size_t Q,
                                  kspec_error *err) {
@@ -139,7 +151,7 @@ static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, 
     } else {
         return KSPEC_OK;
     }
-    /* each rank of a team stores strips of the square matrices */
+    /* Each rank of a team stores strips of the square matrices. */
     const ks_run run = {.team = o->team};
     const size_t square = ks_backend_for(&run, P, Q)->room(&run, &(ks_room){.rows = side, .cols = side});
     size_t values = ks_size_add(ks_size(squares, square), ks_size(3, ks_size(P, Q)));
@@ -147,7 +159,9 @@ static kspec_status check_memory(const kspec_moments_opts *o, const ks_task *t, 
                            ks_estimator_name(t->label), P, Q);
 }
 
-/* The number of random orders requested; 0: the given order */
+/*
+ * Returns the number of random orders of rows and columns that the caller requested. 0 means the given order.
+ */
 static int random_orders(const kspec_moments_opts *o) { return o->permutations > 1 ? o->permutations : 0; }
 
 static void add(ks_tasks *tasks, kspec_estimator label, kspec_estimator method, int first, int last,
@@ -169,7 +183,7 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
     if (o->nmax > KS_EXACT_NMAX && must)
         return ks_fail(err, KSPEC_E_ARG, "exact: order %d exceeds %d; use path or auto above it", o->nmax,
                        KS_EXACT_NMAX);
-    /* without a requested order, AUTO also stays within its budget, except for m(1) and m(2) */
+    /* If the caller gives no order, AUTO also stays within its budget, except for m(1) and m(2). */
     const int by_name = asked || o->estimators & KSPEC_ESTIMATOR_EXACT;
     kspec_status st = affordable(o, tasks, (double)repeats, by_name, &most, err);
     if (!st && !by_name && most < 2 && o->nmax >= 2) {
@@ -195,16 +209,16 @@ static kspec_status add_exact(const kspec_moments_opts *o, int asked, size_t rep
 }
 
 int ks_auto_orders(const kspec_moments_opts *o, const ks_tasks *tasks, size_t repeats) {
-    /* the result averages several pairs anyway, so each pair needs fewer random orders */
+    /* The result averages several pairs anyway, so each pair needs fewer random orders. */
     double affordable_orders = AUTO_PATH_WORK * o->effort / path_work(o, tasks);
     double orders = fmin(AUTO_PERMUTATIONS, affordable_orders) / (double)repeats;
-    int several = repeats > 1 || orders >= 2; /* otherwise a single order suffices, the given one */
+    int several = repeats > 1 || orders >= 2;
     return o->permutations ? random_orders(o) : !several ? 0 : orders < 1 ? 1 : (int)orders;
 }
 
 /*
- * Adds exact up to the limit of exact, and path above that limit, except methods that the caller requested by
- * name.
+ * Adds the exact estimator up to its highest order, and the path estimator above that order. Skips methods
+ * that the caller also requested by name.
  */
 static kspec_status add_auto(const kspec_moments_opts *o, size_t repeats, kspec_estimator path,
                              ks_tasks *tasks, kspec_error *err) {
@@ -231,7 +245,7 @@ kspec_status ks_tasks_make(kspec_moments_opts *o, size_t P, size_t Q, size_t rep
     tasks->exact = (ks_exact_plan){.P = P, .Q = Q, .two = two, .threads = o->threads};
     kspec_status st = check(o, &tasks->exact, err);
     if (st) return st;
-    /* exact has no substitute for centred data or finite populations */
+    /* For centred data or finite populations, no other method can replace exact. */
     unsigned by_exact = KSPEC_ESTIMATOR_EXACT | (ks_exact_weighted(&tasks->exact) ? KSPEC_ESTIMATOR_AUTO : 0);
     tasks->transposed = o->side == KSPEC_SIDE_TRANSPOSED || (o->side == KSPEC_SIDE_AUTO && P > Q);
     kspec_estimator path = o->sampled == KSPEC_SAMPLED_ROWS   ? KSPEC_ESTIMATOR_KV_ROW

@@ -23,7 +23,7 @@ static double lost_of(const ks_second *s, int what, size_t k) {
     return k == 0 ? l->all : k <= s->P ? l->row : l->col;
 }
 
-/* Do all values have logarithms that rounding has not destroyed? */
+/* Are all values positive and larger than their rounding errors? */
 static int all_positive(const ks_second *s) {
     const double digit = 10;
     for (size_t k = 0; k < 1 + s->P + s->Q; k++)
@@ -75,13 +75,13 @@ kspec_status ks_second_check(const ks_second *s, const char *what, kspec_error *
 }
 
 /*
- * The interval is computed for the logarithm, because the ratio is nearly symmetric on that scale. A kernel,
- * centred or not, has no negative eigenvalue, so sum of lambda^2 <= (sum of lambda)^2. Noise that is
- * independent in every entry increases only the trace. So the true ratio is at least 1, and the interval ends
- * at 1. The estimate itself may be smaller than 1.
+ * The function computes the interval for the logarithm, because the ratio is nearly symmetric on that scale.
+ * A kernel, centred or not, has no negative eigenvalue, so the sum of lambda^2 is at most (sum of lambda)^2.
+ * Noise that is independent in every entry increases only the trace. So the true ratio is at least 1, and the
+ * interval ends at 1. The estimate itself may be smaller than 1.
  */
 kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err) {
-    const double skew_of_both = 0.5; /* numerator and denominator */
+    const double skew_of_both = 0.5;
     double *logs = ks_arena_alloc(arena, 1 + s->P + s->Q, sizeof *logs), ends[2];
     if (!logs) return ks_nomem(err, "the jackknife", arena->failed);
     *d = (ks_dimensionality){.value = ks_ratio(s->square[0], s->moment[0]),
@@ -97,7 +97,7 @@ kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena 
     ks_spread_add_sample(&spread, logs + 1, s->P, s->rows, s->share[0], ks_second_excess(s, logs));
     const double rows = spread.variance;
     ks_spread_add(&spread, logs + 1 + s->P, s->Q, s->share[1], logs[0]);
-    if (!isfinite(spread.variance)) return KSPEC_OK; /* leaving one unit out leaves no data */
+    if (!isfinite(spread.variance)) return KSPEC_OK;
     d->side[0] = rows, d->side[1] = spread.variance - rows;
     ks_spread_ends(&spread, skew_of_both, ends);
     const double wider = spread.variance > 0 ? 1 + error / sqrt(spread.variance) : 1;

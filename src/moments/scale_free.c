@@ -1,8 +1,8 @@
 /*
- * Computes m(n)/m(1)^n. The ratio r of unbiased estimates is itself biased, to first order by terms of 1/P
- * and 1/Q. The two-way jackknife r - sum over both sides of (N-1) (mean of r_{-i} - r) removes these terms.
- * Dividing the matrix by its root mean square first would give the biased ratio r
- * (docs/explanation/error-bars.md).
+ * Computes m(n)/m(1)^n without first-order bias. The ratio r of unbiased estimates is itself biased by terms
+ * of 1/P and 1/Q. The two-way jackknife subtracts (N-1) (mean of r_{-i} - r) for each side, where r_{-i} is
+ * the ratio without row or column i. Dividing the matrix by its root mean square first would give the biased
+ * ratio r (docs/explanation/error-bars.md).
  */
 #include "moments/scale_free.h"
 

@@ -130,7 +130,7 @@ ks_pair ks_measured_pair(ks_measured *m, uint64_t seed, size_t r) {
     return m->pair;
 }
 
-/* ---- the matrix's own eigenvalues ---- */
+/* ---- naive ratio ---- */
 
 enum { BAND = 32 };
 
@@ -138,13 +138,13 @@ typedef struct {
     const double *X;
     size_t P, Q;
     /*
-     * band: each worker's band of the Gram matrix. trace, square: each chunk's contribution to the trace and
-     * to the sum of squares.
+     * Each worker has a band of rows of the Gram matrix. Each chunk adds to one number in `trace` and one in
+     * `square`, the sum of squares.
      */
     double **band, *trace, *square;
 } own_job;
 
-/* Rows of the smaller of X X^T and X^T X, starting at the diagonal */
+/* Computes a band of rows of the smaller of X X^T and X^T X. Each row starts at the diagonal. */
 static kspec_status own_band(void *ctx, size_t chunk, const ks_worker *worker) {
     const own_job *j = ctx;
     int rows = j->P <= j->Q;
@@ -167,13 +167,13 @@ static void set_ratio(double trace, double square, ks_second *s) {
 }
 
 /*
- * Sums the eigenvalues and their squares in bands of the Gram matrix. The whole Gram matrix is never in
+ * Sums the eigenvalues and their squares from bands of the Gram matrix. The whole Gram matrix is never in
  * memory.
  */
 static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, size_t Q, ks_second *s,
                                 kspec_error *err) {
     double trace = 0, square = 0;
-    if (run->device) { /* the device fails if memory is short; the CPU then works in bands */
+    if (run->device) { /* If the device has too little memory, the CPU continues. */
         kspec_status on_device = ks_gram_sums_device(run, X, P, Q, &trace, &square, err);
         if (!on_device) set_ratio(trace, square, s);
         if (on_device != KSPEC_E_NOMEM || ks_device_has(run->device, X)) return on_device;
@@ -199,7 +199,7 @@ static kspec_status naive_ratio(const ks_run *run, const double *X, size_t P, si
     return st;
 }
 
-/* Computes the matrix's own ratio for two trials on the device */
+/* Computes the participation ratio of the mean of two trials on the device. */
 static kspec_status naive_on_device(const ks_run *run, const ks_measured *m, ks_second *s, kspec_error *err) {
     ks_mat *mean = NULL;
     kspec_status st = ks_trials_device_mean(run, &m->trials, &mean, err);
@@ -226,9 +226,9 @@ static kspec_status set_naive(const ks_run *run, ks_measured *m, ks_second *s, k
     return st;
 }
 
-/* ---- without bias ---- */
+/* ---- unbiased estimates ---- */
 
-/* Bounds the rounding error of these estimates. */
+/* Adds a bound on the rounding error of one split to s->lost. */
 static void lose(const ks_sums *sums, size_t rows_of, int centered, const double population[2], double weight,
                  ks_second *s) {
     const double n = (double)rows_of, Q = (double)s->Q, e = weight * ks_sums_epsilon(rows_of);
@@ -309,7 +309,10 @@ static double size_of(const ks_pair *p) {
     return size;
 }
 
-/* A centred estimate has terms of 2, 3 and 4 groups; four make the total 13 times the first term. */
+/*
+ * A centred estimate has terms of 2, 3 and 4 groups, which together may be 13 times as large as the first
+ * term.
+ */
 static void lose_pairs(const ks_measured *m, const ks_pair *p, double weight, double cycles, ks_second *s) {
     double row_fewest, col_fewest;
     const double terms = ks_centred(m->trials.center) ? 13 : 4,
@@ -326,7 +329,7 @@ static void lose_pairs(const ks_measured *m, const ks_pair *p, double weight, do
     }
 }
 
-/* Adds the estimates of one split of data with groups or missing entries */
+/* Adds the estimates of one split of data with groups or missing entries. */
 static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_pair *p, double weight,
                               ks_second *s, kspec_error *err) {
     size_t count = 1 + s->P + s->Q;
@@ -345,7 +348,7 @@ static kspec_status add_pairs(const ks_run *run, const ks_measured *m, const ks_
     const ks_pairs_out out = {room, room + count, room + 2 * count, room + 3 * count, NULL};
     kspec_status st = ks_pairs_make(run, &in, &out, err);
     for (size_t k = 0; k < count && !st; k++) {
-        /* a complete side repeats the estimate from all data */
+        /* Leaving out part of a complete side changes nothing. */
         const size_t at = in.complete && k > s->P ? 0 : k;
         s->trace[k] += weight * out.trace[at];
         s->square[k] += weight * out.square[at];
@@ -391,7 +394,10 @@ kspec_status ks_standard_orders(const ks_measured *m, int orders, const double *
     return st;
 }
 
-/* Removes each left-out row from the standard deviations as well; `moment`: also corrects m(2) */
+/*
+ * Leaving rows out changes the standard deviations of the columns. The function corrects the estimates for
+ * this change, and m(2) only if `moment` is 1.
+ */
 static kspec_status restandardize(const ks_measured *m, ks_second *s, int moment, kspec_error *err) {
     const ks_trials *t = &m->trials;
     const size_t P = s->P;
@@ -402,7 +408,7 @@ static kspec_status restandardize(const ks_measured *m, ks_second *s, int moment
     return ks_standard_left_out(t->phi, t->count, t->row_trials, &m->rows, list, moment ? 3 : 1, err);
 }
 
-/* Repeats the computation with twice the digits if the digits of doubles may not suffice. */
+/* Recomputes the estimates with twice the digits if the digits of doubles may not suffice. */
 static kspec_status again(const ks_run *run, const ks_measured *m, int splits, uint64_t seed, ks_second *s,
                           kspec_error *err) {
     const size_t count = m->whole ? 1 : 1 + s->P + s->Q;
@@ -412,7 +418,7 @@ static kspec_status again(const ks_run *run, const ks_measured *m, int splits, u
     if (ks_lost_matters(s->square, s->P, count, &s->lost[1]) ||
         ks_lost_matters(s->moment, s->P, count, &s->lost[2]))
         st = ks_second_careful(&quiet, m, splits, seed, s, &made, err);
-    /* m(2) counts as 0 if m(2) and its rounding are negligible compared with m(1)^2 */
+    /* If m(2) and its rounding error are negligible compared with m(1)^2, m(2) counts as 0. */
     if (!st && fabs(s->moment[0]) <= s->lost[2].all && s->lost[2].all <= KS_RATIO_NOTHING * s->square[0])
         s->moment[0] = 0;
     return st;
@@ -421,7 +427,7 @@ static kspec_status again(const ks_run *run, const ks_measured *m, int splits, u
 kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint64_t seed, ks_second *s,
                             ks_arena *arena, kspec_error *err) {
     size_t repeats = ks_trials_splits(&m->trials, splits);
-    /* in other cases the sums contain the own ratio */
+    /* Independent data with one trial get this ratio from their sums, without extra work. */
     const double own = dependent(m) || m->trials.count > 1 ? 0.2 : 0;
     ks_run first = ks_run_part(run, 0, own);
     kspec_status st = open_lists(m, s, arena, err);
@@ -438,17 +444,20 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
 }
 
 /*
- * The square of the trace, not centred. Let t = a b, entry by entry. u_i is the sum over row i, v_k the sum
- * over column k, and S the sum over all entries. Over pairs of different rows and different columns, the
- * square is
+ * The square of the trace of data that are not centred, from sums of t = a b over all entries. Let u_i be the
+ * sum of t over row i, v_k the sum over column k, and S the sum over all entries. Over pairs of different
+ * rows and different columns, the square is
  *     S^2 - sum u^2 - sum v^2 + sum t^2.
- * In a population of N rows, N of the N^2 pairs have equal rows. The same holds for columns.
+ * In a population of N rows, N of the N^2 pairs of rows are equal. The same holds for columns.
  */
 typedef struct {
     double S, u2, v2, t2;
 } squares;
 
-/* The weights of each of a sample's n (n-1) pairs, and of each of its n single rows */
+/*
+ * For a sample of n rows, the weight of each of the n (n-1) pairs of different rows, and of each of the n
+ * single rows.
+ */
 typedef struct {
     double different, same;
 } pair_weights;
@@ -464,8 +473,8 @@ static double square_of(const squares *q, pair_weights row, pair_weights col) {
 }
 
 /*
- * Computes the row or column sums of t^power, weighted by `row` or `col` (NULL: ones), and writes them to
- * `out`
+ * Writes to `out` the row sums or the column sums of t^power. If `row` or `col` is not NULL, it contains
+ * weights.
  */
 static kspec_status sum_of(const ks_run *run, const ks_pair *p, int power, const double *row,
                            const double *col, ks_tile_result what, double *out, kspec_error *err) {
@@ -476,8 +485,8 @@ static kspec_status sum_of(const ks_run *run, const ks_pair *p, int power, const
 }
 
 /*
- * Adds the estimates of one split to `out`, with leave-one-out estimates if `loo` is set. *sums: the sums of
- * the split. v: scratch of 3 Q numbers. crossed: scratch of 3 P numbers.
+ * Adds the estimates of one split to `out`. If loo is 1, also adds the leave-one-out estimates. *sums
+ * receives the sums of the split. v is scratch of 3 Q numbers, and crossed is scratch of 3 P numbers.
  */
 static kspec_status add_squares(const ks_run *run, const ks_pair *p, const double population[2], int loo,
                                 double *v, double *crossed, double weight, double *out, squares *sums,
@@ -514,9 +523,9 @@ static kspec_status add_squares(const ks_run *run, const ks_pair *p, const doubl
 }
 
 /*
- * Computes the matrix's own ratio from the estimate of m(2), without the Gram matrix G. For one trial, t =
- * x^2, and P (P-1) Q (Q-1) m(2) = sum over i != j, k != l of x_ik x_jk x_jl x_il = |G|^2 - sum u^2 - sum v^2
- * + sum t^2. No other term exceeds |G|^2.
+ * Computes the participation ratio of the matrix's own eigenvalues from the estimate of m(2), without the
+ * Gram matrix G. For one trial, t = x^2. Then P (P-1) Q (Q-1) m(2) is the sum over i != j, k != l of x_ik
+ * x_jk x_jl x_il, and equals |G|^2 - sum u^2 - sum v^2 + sum t^2. No other term exceeds |G|^2.
  */
 static double naive_of_moment(const squares *q, double P, double Q, double moment) {
     double square = P * (P - 1) * Q * (Q - 1) * moment + q->u2 + q->v2 - q->t2;

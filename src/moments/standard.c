@@ -1,4 +1,7 @@
-/* Divides columns by their standard deviations, and allows for the errors of these estimates. */
+/*
+ * Divides columns by their standard deviations, and corrects estimates for the errors of these standard
+ * deviations.
+ */
 #include "moments/prepare.h"
 
 #include "base/error.h"
@@ -9,9 +12,9 @@
 
 static int is_seen(const size_t *row_trials, size_t t, size_t i) { return !row_trials || t < row_trials[i]; }
 
-/* The sum of squares of column j about each trial's mean, and the sum's degrees of freedom */
+/* The sum of squares of a column about each trial's mean, and the degrees of freedom of this sum. */
 typedef struct {
-    double unit; /* a factor of the entries that keeps squares finite */
+    double unit; /* this factor keeps squares finite */
     double squares, degrees;
 } spread;
 
@@ -45,7 +48,7 @@ static int have_one_shape(const kspec_matrix *phi, size_t ntrials) {
 kspec_status ks_standardize(const kspec_matrix **phi, size_t ntrials, const size_t *row_trials,
                             ks_arena *arena, kspec_error *err) {
     const kspec_matrix *from = *phi;
-    if (!from || !have_one_shape(from, ntrials)) return KSPEC_OK; /* a later check rejects other shapes */
+    if (!from || !have_one_shape(from, ntrials)) return KSPEC_OK;
     const size_t P = from->rows, Q = from->cols, each = ks_size(P, Q);
     kspec_matrix *to = ks_arena_alloc(arena, ntrials, sizeof *to);
     double *x = ks_arena_alloc(arena, ks_size(ntrials, each), sizeof *x);
@@ -53,7 +56,7 @@ kspec_status ks_standardize(const kspec_matrix **phi, size_t ntrials, const size
     for (size_t t = 0; t < ntrials; t++) to[t] = ks_matrix_of(x + t * each, P, Q);
     for (size_t j = 0; j < Q; j++) {
         const spread s = spread_of(from, ntrials, row_trials, j);
-        /* a column that varies only by rounding is constant */
+        /* A column that varies only by rounding counts as constant. */
         const double sd = sqrt(s.squares / s.degrees);
         const int varies = sd > 4 * DBL_EPSILON && isfinite(sd);
         for (size_t t = 0; t < ntrials; t++)
@@ -66,9 +69,10 @@ kspec_status ks_standardize(const kspec_matrix **phi, size_t ntrials, const size
     return KSPEC_OK;
 }
 
-/* ---- standard deviations without some rows ---- */
-
-/* For one column: the mean and the number of entries of each trial, and the column's spread */
+/*
+ * Returns the relative change of a column's variance if group g of the rows is left out. mean and count list
+ * the mean and the number of entries of each trial in this column.
+ */
 static double change_without(const kspec_matrix *phi, size_t ntrials, const size_t *row_trials, size_t j,
                              const ks_groups *rows, size_t g, const double *mean, const double *count,
                              const spread *all) {

@@ -33,7 +33,7 @@ static kspec_status unfit(const ks_trials *t, size_t k, size_t i, size_t j, doub
     return ks_fail(err, KSPEC_E_DATA, "trial %zu: row %zu, column %zu (from 0) is %s", k, i, j, what);
 }
 
-/* The largest |entry|; fails at the first that is not finite. */
+/* Finds the largest |entry|, and fails at the first entry that is not finite. */
 static kspec_status largest(const ks_trials *t, double *max, kspec_error *err) {
     *max = 0;
     for (size_t i = 0; i < t->P; i++)
@@ -51,17 +51,18 @@ static ks_run run_of(const ks_trials *t) {
     return (ks_run){.threads = t->threads > 1 ? t->threads : 1, .to = 1};
 }
 
-/* ---- the scale ---- */
+/* ---- scale ---- */
 
 /* Rows are scanned in pieces of about this many entries. */
 enum { SCAN = 1 << 20 };
 
 typedef struct {
     const ks_trials *t;
-    size_t rows; /* of a chunk */
+    size_t rows;
     double unit;
     /*
-     * for each chunk: the largest |entry|, the sum of squares in units of 1/unit, and the number of entries
+     * Each chunk writes its largest |entry|, its sum of squares in units of 1/unit, and its number of
+     * entries.
      */
     double *max, *square, *entries;
 } scan;
@@ -102,7 +103,8 @@ static kspec_status scan_all(const ks_run *run, scan *s, size_t chunks, kspec_er
 
 /*
  * Computes the largest |entry| and the root mean square, and fails at the first entry that is not finite. If
- * squares overflow or underflow, sums them again in units of a power of two near the largest entry.
+ * squares overflow or underflow, the function sums them again in units of a power of two near the largest
+ * entry.
  */
 static kspec_status measure(const ks_run *run, const ks_trials *t, double *max, double *rms,
                             kspec_error *err) {
@@ -191,15 +193,15 @@ kspec_status ks_trials_scale_by(const ks_run *run, ks_trials *t, int nmax, kspec
     double mantissa = frexp(rms, &e);
     if (t->normalize) {
         t->normal_exponent = e;
-        t->factor = 1 / mantissa; /* the factor besides the power of two */
+        t->factor = 1 / mantissa;
     } else if (abs(2 * nmax * e) > 100) {
-        /* with a smaller exponent m(nmax) is close enough to 1, and the data need no scaled copy */
+        /* A small exponent leaves m(nmax) close enough to 1, so the data need no scaled copy. */
         t->exponent = e;
     }
     return KSPEC_OK;
 }
 
-/* Adds weight * (row i of trial k, scaled) to out */
+/* Adds weight times row i of the scaled trial k to out. */
 static void add_row(const ks_trials *t, size_t k, size_t i, double weight, double *out) {
     const kspec_matrix *m = &t->phi[k];
     int e = -(t->normalize ? t->normal_exponent : t->exponent);
@@ -210,7 +212,10 @@ static void add_row(const ks_trials *t, size_t k, size_t i, double weight, doubl
         for (size_t j = 0; j < t->Q; j++) out[j] += f * ldexp(ks_at(m, i, j), e);
 }
 
-/* Adds row i of trial k, scaled, without its missing entries; seen[j] counts the entries added */
+/*
+ * Adds row i of the scaled trial k to out, except missing entries. seen[j] counts the entries added to column
+ * j.
+ */
 static void add_seen(const ks_trials *t, size_t k, size_t i, double *out, double *seen) {
     const kspec_matrix *m = &t->phi[k];
     int e = -(t->normalize ? t->normal_exponent : t->exponent);
@@ -228,7 +233,7 @@ static void mean_of_seen(double *x, double *seen, size_t n) {
         if (seen[j] > 0) x[j] /= seen[j], seen[j] = 1;
 }
 
-/* Subtracts column means of the entries that are seen, as below; missing entries stay 0. */
+/* Subtracts from each column the mean of its known entries. Missing entries stay 0. */
 static void subtract_seen_means(double *X, const double *seen, double *mean, size_t P, size_t Q) {
     for (size_t j = 0; j < Q; j++) {
         double sum = 0, n = 0;
@@ -240,9 +245,9 @@ static void subtract_seen_means(double *X, const double *seen, double *mean, siz
 }
 
 /*
- * Subtracts column means, computed from differences to a column's first entry. A constant column then becomes
- * exactly zero. Otherwise the rounding of the mean would count as a dimension. The differences also keep all
- * digits of a small variation about a large mean.
+ * Subtracts column means, computed from differences to a column's first entry. So a constant column becomes
+ * exactly zero. Otherwise the rounding error of its mean would count as a dimension. The differences also
+ * keep all digits of a small variation about a large mean.
  */
 static void subtract_column_means(double *X, double *mean, size_t P, size_t Q) {
     memset(mean, 0, Q * sizeof *mean);
@@ -265,7 +270,7 @@ static void centre(const ks_trials *t, double *X, double *mean) {
     if (ks_cols_centred(t->center)) subtract_row_means(X, t->P, t->Q);
 }
 
-/* Returns the caller's own trial if the data need no change, otherwise NULL */
+/* Returns the caller's own trial if the data need no change, and otherwise NULL. */
 static const double *as_it_is(const ks_trials *t, size_t k) {
     const kspec_matrix *m = &t->phi[k];
     if (t->on_device) return t->held[k] ? ks_mat_address(t->held[k]) : m->data;
@@ -274,7 +279,7 @@ static const double *as_it_is(const ks_trials *t, size_t k) {
     return plain ? m->data : NULL;
 }
 
-/* One trial is copied and centred in pieces of so many rows. */
+/* The code copies and centres one trial in pieces of this many rows. */
 static size_t piece_rows(const ks_trials *t) {
     enum { ENTRIES = SCAN / 2, MOST = 64 };
     const size_t few = (t->P + MOST - 1) / MOST, rows = ENTRIES / t->Q;
@@ -298,7 +303,9 @@ kspec_status ks_trials_alloc(const ks_trials *t, ks_arena *arena, ks_halves *h, 
     return arena->failed ? ks_nomem(err, "a copy of the matrix", arena->failed) : KSPEC_OK;
 }
 
-/* The pair with missing entries: the same split, means over the entries that are seen */
+/*
+ * Computes a pair of halves with missing entries. Each mean includes only the trials that contain the entry.
+ */
 static void split_seen(const ks_trials *t, ks_halves *h, ks_pair *p) {
     const size_t Q = t->Q, half = t->split ? t->count / 2 : 1;
     double *x[2] = {h->a, h->b}, *seen[2] = {h->seen_a, h->seen_b};
@@ -314,14 +321,14 @@ static void split_seen(const ks_trials *t, ks_halves *h, ks_pair *p) {
     p->P = t->P, p->Q = Q, p->A = h->a, p->B = h->b ? h->b : h->a;
 }
 
-/* ---- copy one trial in parallel: each piece is a range of rows ---- */
+/* ---- copies ---- */
 
 typedef struct {
     const ks_trials *t;
     double *X;
     const double *mean; /* NULL: not centred */
-    size_t rows, Q;     /* the rows of a piece, and the matrix's columns */
-    double *sums;       /* for each piece, Q sums of the differences to the first row */
+    size_t rows, Q;     /* rows per piece */
+    double *sums;       /* For each piece, Q sums of the differences to the first row. */
 } one_trial;
 
 static size_t piece_end(const one_trial *o, size_t from) {
@@ -333,7 +340,7 @@ static kspec_status copy_piece(void *ctx, size_t chunk, const ks_worker *worker)
     const one_trial *o = ctx;
     const size_t from = chunk * o->rows, Q = o->Q;
     double *sums = o->mean ? o->sums + chunk * Q : NULL;
-    for (size_t i = from ? from : 1; i < piece_end(o, from); i++) { /* other pieces read row 0 */
+    for (size_t i = from ? from : 1; i < piece_end(o, from); i++) { /* every piece reads row 0 */
         double *x = o->X + i * Q;
         memset(x, 0, Q * sizeof *x);
         add_row(o->t, 0, i, 1, x);
@@ -351,7 +358,7 @@ static kspec_status centre_piece(void *ctx, size_t chunk, const ks_worker *worke
     return KSPEC_OK;
 }
 
-/* The trial in h->a, centred over rows if asked for */
+/* Copies one trial to h->a, and centres it over rows if requested. */
 static void make_one(const ks_trials *t, ks_halves *h) {
     const size_t Q = t->Q, pieces = pieces_of(t);
     const ks_run run = run_of(t);
@@ -361,7 +368,7 @@ static void make_one(const ks_trials *t, ks_halves *h) {
     memset(X, 0, Q * sizeof *X);
     memset(mean, 0, (1 + pieces) * Q * sizeof *mean);
     add_row(t, 0, 0, 1, X);
-    (void)ks_parallel_for(&run, pieces, copy_piece, &o, NULL); /* copy_piece() cannot fail */
+    (void)ks_parallel_for(&run, pieces, copy_piece, &o, NULL);
     if (!centred) return;
     for (size_t c = 0; c < pieces; c++)
         for (size_t j = 0; j < Q; j++) mean[j] += o.sums[c * Q + j] / (double)t->P;
@@ -433,7 +440,10 @@ kspec_status ks_pair_transpose(const ks_pair *p, ks_pair *t, ks_arena *arena, ks
     return KSPEC_OK;
 }
 
-/* Computes the share of the mean with missing entries: each mean has a separate count of entries. */
+/*
+ * Computes the share of the mean for data with missing entries, where each column mean has its own count of
+ * entries.
+ */
 static double seen_mean_share(const ks_pair *p, const ks_halves *h) {
     double total = 0, entries = 0, share = 0, cols = 0;
     for (size_t a = 0; a < p->Q; a++) {

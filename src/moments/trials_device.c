@@ -16,14 +16,16 @@ int ks_trials_device_suit(size_t ntrials, const kspec_moments_opts *o) {
     return o->permutations <= 1 && o->scheme == KSPEC_TRIALS_SPLIT;
 }
 
-/* Sets *out to alpha m, row by row */
+/* Sets *out to a row-major copy of alpha m. */
 static kspec_status copy(const ks_run *run, const kspec_matrix *m, double alpha, ks_mat **out,
                          kspec_error *err) {
     kspec_status st = ks_backend_of(run)->hold(run, m->rows, m->cols, "a copy of the matrix", out, err);
     return st ? st : ks_borrowed_pack(run, m, alpha, *out, err);
 }
 
-/* Sets square[i] to partial sums of the squared entries. Only their total matters */
+/*
+ * Writes partial sums of the squared entries to `square`. The total of these numbers is the sum of squares.
+ */
 static kspec_status squares(const ks_run *run, const kspec_matrix *m, double *square, kspec_error *err) {
     ks_mat *packed = NULL;
     kspec_status st =
@@ -60,7 +62,8 @@ static kspec_status take_row(const ks_run *run, const ks_trials *t, ks_mat *X, c
 }
 
 /*
- * Subtracts the mean of each column, computed from differences to the column's first entry, as in trials.c.
+ * Subtracts the mean of each column, computed from differences to the column's first entry. trials.c explains
+ * why.
  */
 static kspec_status centre(const ks_run *run, const ks_trials *t, ks_mat *X, kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);

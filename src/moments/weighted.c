@@ -1,4 +1,7 @@
-/* Converts complete sides and finite populations to one form, and checks the other options. */
+/*
+ * Converts complete sides and finite populations to one form, and checks that the other options fit this
+ * form.
+ */
 #include "moments/weighted.h"
 
 #include "base/center.h"

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Computes the multiply-adds of one task on the CPU */
+/* Computes the number of multiply-adds that one task takes on the CPU. */
 static kspec_status work_of(const ks_source *s, const ks_task *t, double *work, size_t *bytes,
                             kspec_error *err) {
     const size_t P = s->trials->P, Q = s->trials->Q, n = (size_t)t->last;
@@ -19,7 +19,7 @@ static kspec_status work_of(const ks_source *s, const ks_task *t, double *work, 
     case KSPEC_ESTIMATOR_EXACT: return ks_exact_cost(&s->tasks->exact, t->last, loo, work, bytes, err);
     case KSPEC_ESTIMATOR_PATH:
         *work = (double)n * p * q * (s->tasks->transposed ? q : p) * orders * (loo ? 8 : 1);
-        *bytes = 0; /* the plugin says */
+        *bytes = 0;
         return KSPEC_OK;
     case KSPEC_ESTIMATOR_NAIVE:
         *work = (square * fmax(p, q) + (double)n / 2 * square * (double)side) +
@@ -35,7 +35,7 @@ static kspec_status work_of(const ks_source *s, const ks_task *t, double *work, 
     }
 }
 
-/* The reason why a GPU cannot run this task, or NULL */
+/* Returns the reason why a GPU cannot run this task, or NULL. */
 static const char *refusal(const ks_source *s, const ks_task *t) {
     if (s->rows->of || s->cols->of) return "groups of rows or columns";
     if (s->o->scheme == KSPEC_TRIALS_ASSIGNMENT) return "assignment scheme";
@@ -43,7 +43,10 @@ static const char *refusal(const ks_source *s, const ks_task *t) {
     return NULL;
 }
 
-/* Returns the part of path that the GPU cannot run, or NULL. The plugin limits the orders and the memory */
+/*
+ * Returns the part of the path estimator that the GPU cannot run, or NULL. The plugin limits the orders and
+ * the memory.
+ */
 static const char *path_refusal(const ks_placement *placement, const ks_source *s, const ks_task *t,
                                 size_t *bytes) {
     const size_t P = s->trials->P, Q = s->trials->Q;
@@ -65,7 +68,7 @@ static const char *path_refusal(const ks_placement *placement, const ks_source *
 kspec_status ks_where(ks_placement *placement, const ks_source *s, size_t repeats, kspec_error *err) {
     const size_t matrix = ks_size(ks_size(s->trials->P, s->trials->Q), sizeof(double));
     const char *refused = NULL;
-    int moved = 0; /* 1: the device needs all data, or their transposes, at once */
+    int moved = 0; /* whether tasks need whole matrices */
     double total = 0, work;
     size_t most = 0, whole = 0, bytes;
     if (placement->want == KSPEC_DEVICE_CPU || placement->unusable) return KSPEC_OK;
@@ -86,7 +89,7 @@ kspec_status ks_where(ks_placement *placement, const ks_source *s, size_t repeat
         if (bytes > whole) whole = bytes;
     }
     if (refused) return ks_placement_refuse(placement, refused, err);
-    /* the trials, and their transposes if a task uses them */
+    /* Count each trial twice, because a task may use its transpose. */
     const size_t data = ks_size(s->trials->count > 1 ? 4 : 2, matrix),
                  room = ks_device_available(placement->device);
     const size_t all = ks_size_add(most > whole ? most : whole, data);
@@ -102,7 +105,7 @@ void ks_load_sums(ks_load *l, size_t P, size_t Q, size_t R, int two, size_t repe
                  trials = ks_size(two ? 2 : 1, ks_size(P, both)),
                  held = ks_size_add(ks_size(2, columns < rows ? columns : rows), ks_size(P, both));
     const size_t bytes = ks_size(ks_size_add(trials, held), sizeof(double));
-    /* one trial needs two products, two trials four in each order */
+    /* One trial needs two products. Two trials need four in each order. */
     l->work += (two ? 8 : 2) * p * fmin(q * r, p * (q + r) / 2) * (double)repeats;
     if (bytes > l->bytes) l->bytes = bytes;
 }
