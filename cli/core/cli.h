@@ -59,33 +59,34 @@ typedef struct {
     size_t *from, count;
 } cli_labels;
 
-/* The bandwidth of a kernel; both 0: not given */
+/* The bandwidth of a kernel. Both fields are 0 if the option was not given. */
 typedef struct {
     double value;
     int median;
 } cli_sigma;
 
 typedef struct {
-    /* The long name without dashes, and a letter or 0 */
+    /* The option's long name without dashes, and its letter or 0 */
     const char *name;
     char letter;
     cli_type type;
-    /* Where the value goes in the command's arguments */
+    /* The offset of the value's field in the struct of the command's arguments */
     size_t offset;
     /* The placeholder of the value in the help; NULL for flags */
     const char *arg;
     const char *help;
-    /*
-     * The words allowed (OPT_CHOICE, OPT_SET), or for an empty list (OPT_LIST). Completion offers them always
-     */
+    /* OPT_CHOICE and OPT_SET allow these words, and so does an OPT_LIST without numbers. Completion
+     * offers them. */
     const cli_choice *choices;
     /* OPT_INT, OPT_SIZE: the least value allowed */
     long min;
-    /* OPT_DOUBLE, OPT_LIST: 1 if values must be above 0; OPT_LIST: 1 for whole numbers from 1 to 10^9 */
+    /* positive: the values of an OPT_DOUBLE or OPT_LIST must be above 0. whole: those of an OPT_LIST are
+     * whole numbers from 1 to 10^9. */
     int positive, whole;
-    /* OPT_DOUBLE, OPT_RANGES: 1 if the word auto is allowed; it means NaN, or an empty list */
+    /* 1: an OPT_DOUBLE takes the word auto as NaN, and an OPT_RANGES as an empty list. */
     int automatic;
-    /* The first arguments (cli_command.what) that allow the option, as bits 1 << value; 0: all */
+    /* If the command's first argument is a choice (cli_command.what), only some choices allow this
+     * option. Each of them sets the bit 1 << value here. 0: all choices allow it. */
     unsigned of;
     /* 1: the option does not change the result, so the command line in the JSON object omits it */
     int aside;
@@ -102,7 +103,8 @@ typedef struct {
 
 typedef struct cli_command cli_command;
 
-/* A column in the table of several INPUTs, and the path of its number, such as "estimates.0.value" */
+/* A command with several INPUTs prints a table. Each column shows the number at one path of the JSON object,
+ * such as "estimates.0.value". */
 typedef struct {
     const char *heading, *path;
 } cli_column;
@@ -116,9 +118,9 @@ struct cli_common {
     const char *output, *plot;
     /* Draws a result's object into the file of --plot. The core does not know the pictures. */
     int (*draw)(const char *path, const json_t *object);
-    /* For commands that divide their work among ranks: the directory of the checkpoint, or NULL */
+    /* The directory of the checkpoint, or NULL. Only commands that divide their work among ranks have one. */
     const char *checkpoint;
-    /* The value of the first argument, for commands with cli_command.what; 0 if the argument is missing */
+    /* The value of the first argument if it is a choice (cli_command.what); 0 if the argument is missing */
     int what;
     /* The arguments that are not options */
     const char **inputs;
@@ -126,13 +128,14 @@ struct cli_common {
     /* The options that were given */
     const cli_option **given;
     size_t given_count;
-    /* Commands that read a matrix; nan is a kspec_nan */
+    /* Options of commands that read a matrix. nan holds a kspec_nan. */
     const char *select_rows, *select_cols, *axes;
     int nan;
     cli_list fill;
-    /* 1: the command computes with arrays of a host on the GPU that holds them */
+    /* 1: the host passes arrays on a GPU, and the command computes there */
     int on_device;
-    /* For the envelope of the JSON object: inputs, warnings, and when the command began */
+    /* The envelope of the JSON object contains these inputs, warnings and doubts, and the seconds since
+     * `start`. */
     const cli_command *command;
     json_t *input, *warnings, *doubts;
     double start;
@@ -143,40 +146,40 @@ struct cli_common {
 };
 
 struct cli_command {
-    /* "moments"; for a verb "wls fit" */
+    /* The name is "moments", or "wls fit" for the verb fit. */
     const char *name, *summary;
     /* One or more lines, without the leading "kspec" */
     const char *synopsis;
-    /* A paragraph for -h */
+    /* The paragraph that -h prints first */
     const char *description;
-    /* The choices for the first argument, or NULL; and whether the argument may be missing */
+    /* The choices for the first argument, or NULL. what_optional: this argument may be missing */
     const cli_choice *what;
     int what_optional;
-    /* Verbs: commands that the first word selects; a list that ends with NULL, or NULL */
+    /* The commands among which the first word chooses (verbs), ended by NULL; or NULL */
     const cli_command *const *verbs;
-    /* Ends with a NULL name; the common options are added */
+    /* The command's own options, without the common ones. A NULL name ends the table. */
     const cli_option *options;
     size_t args_size;
-    /*
-     * reads_input: the command takes INPUTs and the options for them. input_optional: its run function checks
-     * whether any is given
-     */
+    /* reads_input: the command takes INPUTs and the options for them. input_optional: it can run without
+     * INPUTs. */
     int reads_input, input_optional;
-    /* Can estimate from the known entries of a matrix with missing ones (--nan pairwise) */
+    /* 1: the command accepts --nan pairwise, and estimates from the entries that are not missing */
     int takes_holes;
-    /* Takes arguments that are files, but not the INPUT options */
+    /* 1: the command's arguments are files, but the options for INPUTs do not apply */
     int takes_files;
-    /* How many arguments there may be; 0: any number */
+    /* The largest number of arguments; 0: no limit */
     size_t most_inputs;
-    /* -o names an output of the command, instead of a place for the table or the JSON object */
+    /* 1: the command writes its own output to the file of -o. Otherwise -o redirects the table or the
+     * JSON object. */
     int writes_output;
     /* 1: the result has no picture, and the command has no --plot */
     int no_picture;
-    /* A separate program, kspec-NAME, that is not installed */
+    /* 1: the command is a separate program, kspec-NAME, that is not installed */
     int apart;
     /* 1: ranks divide the work, and --checkpoint stores it (ranks.c) */
     int shares;
-    /* "@FILE" means one INPUT per line; the columns of their table, ended by a NULL path, or NULL */
+    /* If not NULL, an INPUT "@FILE" names one INPUT per line, and their table has these columns. A NULL
+     * path ends the columns. */
     const cli_column *columns;
     int (*run)(void *args);
 };
@@ -205,10 +208,10 @@ void cli_each_option(const cli_command *c, void (*fn)(const cli_option *o, void 
 /* Was this option given? Distinguishes a value of 0 from a missing one. */
 int cli_given(const cli_common *c, const char *name);
 
-/* Has the command an option of this name, specific or shared? */
+/* Does the command have an option of this name, its own or a shared one? */
 int cli_takes(const cli_command *c, const char *name);
 
-/* Is there an option of that name in a table that ends with a NULL name? */
+/* Does the table, which a NULL name ends, contain an option of this name? */
 int cli_has_option(const cli_option *options, const char *name);
 
 /* ---- option values and words ---- */
@@ -218,21 +221,22 @@ int cli_set(const cli_option *o, const char *text, void *args);
 /* Is the name a single letter, such as -n? (--x is a long name.) Then "-" precedes it, otherwise "--" */
 static inline int cli_is_short(const cli_option *o) { return !o->name[1] && o->letter; }
 const char *cli_dashes(const cli_option *o);
-/* Reads a finite number that is all of the text. */
+/* Reads a finite number. The text must contain nothing else. */
 int cli_parse_double(const char *text, double *out);
 
-/* The choice that is the first n letters of a word, or NULL; and the name of a value, or NULL */
+/* Returns the choice named by the first n letters of a word, or NULL. */
 const cli_choice *cli_find_choice(const cli_choice *choices, const char *word, size_t n);
 const char *cli_choice_name(const cli_choice *choices, int value);
-/* the choices of --nan */
 extern const cli_choice cli_nan_policies[];
 /* Writes "a, b, c" to `to` and returns `to`. */
 const char *cli_choice_list(const cli_choice *choices, char *to, size_t size);
 
-/* The entry of a NULL-terminated list nearest to word, or NULL when none is near. */
+/* Returns the list's entry that is spelt most like the word, or NULL if none is similar. NULL ends the
+ * list. */
 const char *cli_nearest(const char *word, const char *const *list);
 
-/* The length in bytes of the UTF-8 character at s, with `left` bytes to go; 0 if it is invalid */
+/* Returns the length in bytes of the UTF-8 character at s, of which `left` bytes exist; 0 if it is
+ * invalid. */
 size_t cli_letter(const char *s, size_t left);
 /* Is the letter a control character, including C1 (U+0080 to U+009F)? */
 int cli_is_control(const char *s, size_t n);
@@ -242,7 +246,7 @@ int cli_is_control(const char *s, size_t n);
  */
 void cli_make_printable(char *text, size_t size, int table);
 
-/* "" for 1, "s" for every other number */
+/* Returns the plural's ending: "" for 1, "s" for every other number. */
 static inline const char *cli_s(size_t count) { return count == 1 ? "" : "s"; }
 
 /* Sorts numbers in increasing order; none may be NaN */
@@ -250,22 +254,20 @@ void cli_sort(double *x, size_t count);
 
 /* ---- hosts: programs that run commands inside themselves (tool.h) ---- */
 
-/* The functions by which a host receives the output of a command, instead of printing */
+/* A host receives the output of a command through these functions, and the command prints nothing. */
 typedef struct {
     void *ctx;
-    /*
-     * receives the message, one line, and the exit status of the tool. If the library failed, `failed` is
-     * called before
-     */
+    /* error() receives the message, one line, and the exit status of the tool. If the library failed, the
+     * command calls failed() first. */
     void (*error)(void *ctx, int status, const char *text);
     void (*failed)(void *ctx, kspec_status status);
-    /* receives the table (NULL if the host shows none) and the JSON object; the host frees both */
+    /* done() receives the table (NULL if the host shows none) and the JSON object. The host frees both. */
     void (*done)(void *ctx, char *table, char *json);
     kspec_progress progress;
     /* 1: the host is a command of the tool, whose ranks and checkpoint the inner command shares */
     int inner;
     int shows;
-    /* replaces the INPUTs of dimension and compare; or NULL */
+    /* If not NULL, dimension and compare use this accumulator instead of INPUTs. */
     kspec_accumulator *accumulator;
 } cli_host;
 
@@ -304,10 +306,8 @@ int cli_run_list(const cli_common *c, size_t argc, const char *const *argv);
 void cli_memory_watch(void);
 /* Forgets any failure, since a new command begins. */
 void cli_memory_forget(void);
-/*
- * Records that an allocation failed. The next function asks whether any did; the result is then incomplete
- * and must not be printed.
- */
+/* Records that an allocation failed. Then cli_memory_failed() returns 1: the result is incomplete and
+ * must not be printed. */
 void cli_memory_lost(void);
 int cli_memory_failed(void);
 
@@ -341,13 +341,13 @@ int cli_error(int status, const char *fmt, ...) __attribute__((format(printf, 2,
 
 /* Prints the message of a failed library call and returns its exit status. */
 int cli_fail(kspec_status st, const kspec_error *err);
-/* Like cli_fail(), for a value from a file that is out of range: status 3 */
+/* Like cli_fail(), but returns 3, the status for a file whose value is out of range. */
 int cli_fail_data(kspec_status st, const kspec_error *err);
 /* Prints to standard output by calling `print`; after a failed write nothing more is printed. */
 int cli_print(void (*print)(FILE *f, const void *what), const void *what);
 /* Reports a failed write to standard output, from errno. A reader that closed the pipe is not an error. */
 int cli_fail_output(void);
-/* Reports a failed write to a file: status 1. */
+/* Reports a failed write to a file and returns 1. */
 int cli_fail_writing(kspec_status st, const kspec_error *err);
 /* Puts "NAME: " before the message, if it could be about several matrices. */
 void cli_error_prefix(kspec_error *err, const char *name);
@@ -367,13 +367,12 @@ void cli_doubts_of_missing(const cli_common *c, const kspec_dataset *d);
 /* Warns about the tool itself rather than a result. */
 void cli_warn(const cli_common *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/*
- * A progress callback that draws a bar on a terminal after one second; its report is NULL if no bar is wanted
- */
+/* Returns a progress callback that draws a bar on a terminal after one second. Its report is NULL if no
+ * bar is wanted. */
 kspec_progress cli_progress(const cli_common *c);
 void cli_progress_end(void);
 
-/* Seconds of wall-clock time since a fixed point */
+/* Returns the wall-clock time in seconds since a fixed point. */
 double cli_now(void);
 
 /*
@@ -381,7 +380,7 @@ double cli_now(void);
  * number of the signal.
  */
 void cli_catch_signals(void);
-/* Makes these signals end this child process as well; 0: stops doing so. */
+/* Makes a signal that ends the tool end this child process as well; pid 0 ends this. */
 void cli_guard_child(int pid);
 
 /* ---- input and output files ---- */
@@ -418,22 +417,22 @@ typedef struct {
     size_t line_count;
 } cli_recordings;
 
-/*
- * Sorts the INPUTs of a command line into recordings. INPUTs after a label are trials of one recording.
- * INPUTs without a label are the same, or with `each`, one recording each. An INPUT "@FILE" gives one
- * recording per line of the file; the words of a line are separated by tabs: INPUT, or LABEL INPUT... Free
- * the result, also after a failure.
- */
+/* Sorts the INPUTs of a command line into recordings. INPUTs after a label are trials of one recording.
+ * INPUTs without a label are trials of one recording too, or with `each` one recording each. An INPUT
+ * "@FILE" gives one recording per line of the file. Tabs separate the words of a line: INPUT, or LABEL
+ * INPUT... Free the result, also after a failure. */
 int cli_recordings_make(const cli_common *c, const cli_labels *labels, int each, cli_recordings *r);
 /*
  * Reads the recordings. In the JSON object, a single recording is the input itself, and several are its list
  * "matrices".
  */
 int cli_recordings_read(const cli_common *c, cli_recordings *r, int centered);
-/* Refuses a recording that omitted rows, or columns, for missing values: others that share them do not. */
+/* Fails if rows (or columns) with missing values were omitted from this recording alone: recordings that
+ * share their rows must omit the same ones. */
 int cli_check_paired(const cli_recording *r, int rows, int cols);
 void cli_recordings_free(cli_recordings *r);
-/* The command's arguments with this recording as the only input, for cli_print_shape() and others */
+/* Returns the command's arguments with this recording as the only input, for cli_print_shape() and the
+ * like. */
 cli_common cli_of_recording(const cli_common *c, const cli_recording *r);
 
 /* Reads some INPUTs, trials of one matrix; notes them under `role`, or as the input itself (role NULL). */
@@ -457,9 +456,10 @@ void cli_print_shape(FILE *f, const cli_common *c, const kspec_dataset *d, const
 /* Writes rows x cols numbers to a file: .npy, .csv or .json by its suffix. */
 kspec_status cli_write_array(const char *path, const double *x, size_t rows, size_t cols, kspec_error *err);
 
-/* The Sigma and Sigma_x of an RBF kernel, from the files of --sigma and --sigma-x; NULL: the identity. */
+/* The matrices Sigma and Sigma_x of an RBF kernel, from the files of --sigma and --sigma-x. Without a
+ * file, the matrix is the identity. */
 typedef struct {
-    /* dim x dim matrices; empty without a file */
+    /* dim x dim each; empty without a file */
     kspec_matrix sigma, sigma_x;
     /* The eta_count positive eigenvalues of Sigma_x Sigma^-1 */
     double *eta;
@@ -485,7 +485,7 @@ void cli_covariances_free(cli_covariances *c);
 int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
              json_t *(*keys)(const void *result), const void *result);
 
-/* Does anyone need the object of cli_done()? */
+/* Returns 1 if --json, --plot or a host needs the JSON object. */
 static inline int cli_wants_object(const cli_common *c) { return c->json || c->plot || cli_hosted; }
 
 /* ---- the envelope: the keys of every JSON object ---- */
@@ -494,7 +494,7 @@ static inline int cli_wants_object(const cli_common *c) { return c->json || c->p
 int cli_envelope_open(cli_common *c, const cli_command *command);
 void cli_envelope_close(cli_common *c);
 
-/* The command whose envelope this thread opened last; NULL: none is open */
+/* Returns the command whose envelope this thread opened last, or NULL if no envelope is open. */
 const cli_common *cli_running(void);
 
 /* Adds one more word to the command line, which every object contains. */
@@ -503,16 +503,16 @@ void cli_remember(const char *word);
 char *cli_line_take(void);
 void cli_line_give(char *line);
 
-/* Notes a file that was read. how and d are NULL if the file is not a matrix. */
+/* Adds a file that was read to the envelope. how and d are NULL if the file is not a matrix. */
 void cli_note_input(const cli_common *c, const char *role, const char *const *paths, size_t count,
                     const kspec_read_opts *how, const kspec_dataset *d);
-/* Notes whether the input was centred and normalised. */
+/* Adds to the envelope whether the input was centred and normalised. */
 void cli_note_treatment(const cli_common *c, const char *role, int centered, int normalized);
 
 /* Builds the object with all keys; takes ownership of `keys`. */
 json_t *cli_envelope(const cli_common *c, json_t *keys);
 
-/* The command line so far */
+/* Returns the words of the command line that cli_remember() has collected. */
 const char *cli_line(void);
 
 /* ---- ranks: the tool under mpirun ---- */
@@ -521,32 +521,32 @@ const char *cli_line(void);
 int cli_ranks_begin(char **argv);
 int cli_ranks_end(int status);
 
-/* The number of this rank; 0 without a launcher */
+/* Returns the number of this rank; 0 without a launcher. */
 int cli_rank(void);
 /* Did mpirun or srun start this process, alone or with others? */
 int cli_is_launched(void);
-/* Is this a rank that prints nothing? Then it stores its first message, which rank 0 prints. */
+/* Every rank but rank 0 is quiet: it stores its first message, and rank 0 prints the message. */
 int cli_is_quiet_rank(void);
 void cli_ranks_note(const char *text);
 
-/* Does this rank have no work in this command? */
+/* Returns 1 if this rank has no work in this command. */
 int cli_ranks_skip(const cli_command *c);
 /* Removes the outputs that only rank 0 writes. */
 void cli_ranks_outputs(cli_common *c);
 
 /* Checks that all ranks read the same input. */
 int cli_ranks_input(const cli_common *c, const char *path, const kspec_dataset *d);
-/* Checks the same for the bytes of a small file, such as labels or a list. */
+/* Checks that all ranks read the same bytes of a small file, such as labels or a list. */
 int cli_ranks_bytes(const cli_common *c, const char *path, const void *bytes, size_t count);
 
-/* The team that reads files together; NULL: none */
+/* Returns the team whose ranks read files together, or NULL. */
 kspec_team *cli_ranks_reading(const cli_common *c);
-/* The team for the options of a call, after all input was read; NULL: no team. Opens the checkpoint. */
+/* After all input was read, makes the team that divides the work, or NULL, and opens the checkpoint. */
 kspec_status cli_team(const cli_common *c, kspec_team **out, kspec_error *err);
 
 /* ---- devices ---- */
 
-/* A line of an options table; FIELD(device) is the offset of an int */
+/* The option --device in a table of options. FIELD(device) is the offset of an int. */
 #define CLI_DEVICE_OPTION(FIELD)                                                                         \
     {                                                                                                    \
         "device", 0, OPT_DEVICE, FIELD(device), "WHERE",                                                 \
@@ -559,6 +559,6 @@ void cli_device_keys(const kspec_device_used *d, json_t *to);
 /* Prints a line "on gpu:0 ..." unless the device is the CPU. */
 void cli_device_print(FILE *f, const kspec_device_used *d);
 
-/* Escape sequences, empty unless the table goes to a terminal */
+/* Return the escape sequences that start and end bold text; "" unless the table goes to a terminal. */
 const char *cli_bold(const cli_common *c);
 const char *cli_plain(const cli_common *c);

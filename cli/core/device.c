@@ -1,4 +1,4 @@
-/* Reads --device and describes in the result where a command computed. */
+/* Parses --device, and adds to a result where the command computed. */
 #include "core/cli.h"
 
 #include <string.h>

@@ -84,7 +84,7 @@ static const first_help shown[] = {
     {"completion", "output", {"kspec completion bash", "kspec completion fish -o kspec.fish"}},
 };
 
-/* NULL for a separate program, which has few options */
+/* A separate program has few options, and no entry in the table: returns NULL. */
 static const first_help *find(const cli_command *c) {
     for (size_t k = 0; k < sizeof shown / sizeof *shown && !c->apart; k++)
         if (strcmp(shown[k].command, c->name) == 0) return &shown[k];
@@ -93,7 +93,7 @@ static const first_help *find(const cli_command *c) {
 
 typedef struct {
     FILE *f;
-    /* The names of the options to show, or NULL for all */
+    /* Holds the names of the options to show, or NULL to show all. */
     const char *names;
     int count;
 } help_text;

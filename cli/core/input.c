@@ -61,7 +61,7 @@ void cli_doubts_of_missing(const cli_common *c, const kspec_dataset *d) {
         if (is_of_missing(d->doubts[k]->code)) cli_doubts(c, NULL, &d->doubts[k], 1);
 }
 
-/* The numbers that change when a file is written to: a list, or NULL */
+/* Returns a list of the numbers that change when someone writes to a file, or NULL. */
 static json_t *state_of(const char *path) {
     struct stat s;
     if (stat(path, &s) != 0) return NULL;
@@ -118,7 +118,7 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
     }
     cli_note_input(c, role, paths, count, how, d);
     watch_mapped(c, d);
-    if (d->memory) return EXIT_DONE; /* this function only looks at numbers in host memory */
+    if (d->memory) return EXIT_DONE; /* The scan reads host memory only. */
     if (!role || !one) tell_doubts(c, d);
     status = cli_ranks_input(c, paths[0], d);
     if (status) {
@@ -128,7 +128,7 @@ static int read_all(const cli_common *c, const char *role, const char *const *pa
     return status;
 }
 
-/* The options for reading, from the command's options */
+/* Returns the library's options for reading, made from the command's options. */
 static kspec_read_opts as_asked(const cli_common *c) {
     return (kspec_read_opts){.size = sizeof(kspec_read_opts),
                              .axes = c->axes,

@@ -11,7 +11,7 @@ typedef struct {
 
 /* ---- one line ---- */
 
-/* Is this word of the command line an INPUT, or does it say where the result goes? */
+/* Returns 1 for an INPUT, and for an option that says where the result goes. */
 static int is_apart(const cli_common *c, const char *const *argv, size_t k) {
     for (size_t i = 0; i < c->input_count; i++)
         if (c->inputs[i] == argv[k]) return 1;
@@ -44,7 +44,8 @@ static int run_one(list *l, const cli_recording *r, size_t argc, const char *con
     json_t *object;
     char *message;
     int status = cli_run_inner(l->c, n, words, &object, &message);
-    int told = !message || strstr(message, r->name); /* does the message name its INPUT? */
+    int told = !message ||
+               strstr(message, r->name); /* Returns 1 if the message begins with the name of its INPUT. */
     if (!status)
         take(l, r->name, object);
     else
@@ -116,7 +117,7 @@ int cli_run_list(const cli_common *c, size_t argc, const char *const *argv) {
     if (!l.results) status = cli_no_memory();
     for (size_t k = 0; k < of.count && !status; k++) status = run_one(&l, &of.at[k], argc, argv);
     for (size_t k = 0; !status && (o = json_array_get(l.results, k));
-         k++) { /* one failure gives one message */
+         k++) { /* Only the first failure gets a message. */
         cli_doubts_of(c, json_string_value(json_object_get(o, "label")), o);
         json_object_del(o, "doubts");
     }

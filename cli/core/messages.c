@@ -223,7 +223,7 @@ void cli_progress_end(void) {
 
 /* ---- signals: unfinished files are removed, and the tool ends at once ---- */
 
-/* The child process that ends with this one, or 0 */
+/* The child process that a signal also ends, or 0 */
 static volatile sig_atomic_t child;
 
 void cli_guard_child(int pid) { child = pid; }

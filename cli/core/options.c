@@ -89,13 +89,13 @@ const cli_command *cli_find_verb(const cli_command *c, const char *name) {
 
 /* ---- one option of the command line ---- */
 
-/* The option to find: a long name up to '=', or a letter */
+/* What to find: the long name of an option up to '=', or its letter */
 typedef struct {
     const char *name;
     size_t length;
     char letter;
     const cli_option *found;
-    /* All names, from which the nearest one is suggested */
+    /* Collects the names of all options, to suggest the one nearest to a misspelt word */
     const char *names[64];
     size_t count;
 } search;
@@ -118,7 +118,7 @@ static int unknown(const cli_command *c, const char *arg, const search *s) {
     char word[64];
     if (c->no_picture && s->name && s->length == 4 && strncmp(s->name, "plot", 4) == 0)
         return cli_error(EXIT_USAGE, "%s has no picture: --plot is for other commands", c->name);
-    if (arg[1] != '-' && strchr(arg, '[')) /* the argument is an expression for estimate */
+    if (arg[1] != '-' && strchr(arg, '[')) /* For estimate, an argument may also be an expression */
         return cli_error(EXIT_USAGE, "%s: '%s' begins with '-'; write -- and a space before it", c->name,
                          arg);
     snprintf(word, sizeof word, "%.*s", (int)s->length, s->name ? s->name : "");

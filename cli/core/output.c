@@ -153,7 +153,7 @@ int cli_done(const cli_common *c, void (*print)(FILE *f, const void *result),
     const char *output = c->command->writes_output ? NULL : c->output;
     json_t *object = cli_wants_object(c) ? cli_envelope(c, keys(result)) : NULL;
     int status = EXIT_DONE;
-    if (cli_memory_failed()) /* the result is incomplete */
+    if (cli_memory_failed()) /* An allocation failed, so the result is incomplete */
         status = cli_no_memory();
     else if (c->json)
         status = send_object(output, object);

@@ -12,14 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The state of the rank in the current command */
+/* What this rank knows about the current command */
 static _Thread_local struct {
     kspec_comm *comm;
     kspec_team *team;
     /* the first message of this rank, and the digest of its inputs so far */
     char message[512];
     uint64_t inputs_digest;
-    /* 1: the checkpoint is open, for inputs with this digest */
+    /* 1: the checkpoint is open; it belongs to inputs with this digest */
     int kept;
     uint64_t kept_digest;
 } ranks;
@@ -155,7 +155,7 @@ kspec_team *cli_ranks_reading(const cli_common *c) {
     return ranks.comm && !is_apart() && c->command->shares ? ranks.team : NULL;
 }
 
-/* Does anyone compare the inputs of this command? */
+/* Returns 1 if the ranks or a checkpoint compare the inputs of this command. */
 static int is_compared(const cli_common *c) {
     return !is_apart() && c->command->shares && (ranks.team || c->checkpoint);
 }

@@ -93,7 +93,7 @@ static int same_list(const cli_common *c, const char *path, const cli_recordings
 static int add_inputs(const cli_common *c, const char *label, size_t from, size_t to, int each,
                       cli_recordings *r) {
     int status = EXIT_DONE;
-    size_t first = from; /* the current recording begins with this trial */
+    size_t first = from; /* This trial is the first of the current recording */
     for (size_t i = from; i <= to && !status; i++) {
         int list = i < to && c->inputs[i][0] == '@' && c->inputs[i][1];
         if (list && label)

@@ -64,7 +64,8 @@ void cli_restart_limited(char **argv) {
 
 void cli_restart(char **argv) {
     learn_core_before();
-    const char *core = kspec_blas_advice(); /* NULL in the successor, which has the variable: no loop */
+    /* In the restarted process the variable is set, so the advice is NULL. */
+    const char *core = kspec_blas_advice();
     if (!core) return;
     /* If the process runs as "ld.so kspec", its program is ld.so, which takes other arguments. */
     if (!getauxval(AT_BASE)) return;

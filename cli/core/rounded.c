@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Digits shown: of an error, the most of a number, and of a number with unknown error */
+/* How many digits a table shows: of an error, of a number at most, and of a number with unknown error */
 enum { OF_ERROR = 2, MOST = 6, USUAL = 4 };
 
-/* The power of ten of the first digit */
+/* Returns the power of ten of the number's first digit */
 static int first_place(double x) { return x != 0 ? (int)floor(log10(fabs(x))) : 0; }
 
 const char *cli_rounded(cli_number *to, double x, double error) {

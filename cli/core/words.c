@@ -69,7 +69,7 @@ size_t cli_letter(const char *text, size_t left) {
         if ((s[i] & 0xc0) != 0x80) return 0;
     int odd = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
               (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f);
-    return odd ? 0 : n; /* overlong form, surrogate, or beyond U+10FFFF */
+    return odd ? 0 : n; /* UTF-8 forbids overlong forms, surrogates, and characters beyond U+10FFFF */
 }
 
 int cli_is_control(const char *text, size_t n) {
