@@ -14,12 +14,15 @@
  * mean 0, and two cycles over different sets of entries are uncorrelated. So the variance of m(2) is k m(2)[x
  * o x] / ((P)_2 (Q)_2), where k ordered cycles have the same product: k = 4 with one trial and k = 2 with two
  * trials. Centring leaves P - 1 of the P degrees of freedom of the rows, and P - 2 for the second row of a
- * pair. A trial may have noise shared along a row, such as a common gain. Let C be the noise's covariance and
- * c the mean of C_ab^2 over different columns. Then m(2) of two trials has a further component with standard
+ * pair.
+ *
+ * A trial may have noise shared along a row, such as a common gain. Let C be the noise's covariance and c the
+ * mean of C_ab^2 over different columns. Then m(2) of two trials has a further component with standard
  * deviation sqrt(2) c over sqrt((P)_2). If the rows share a single factor, this component is distributed like
  * chi^2 - 1 with one degree of freedom. The 97.5% point of chi^2 - 1 is at 2.8 standard deviations, so the
- * code multiplies this component by 2. The difference of the trials has no signal, and its m(2) is 4 c. Any
- * scale of the columns is valid. The code divides each column by the root of its standard deviation. This
+ * code multiplies this component by 2. The difference of the trials has no signal, and its m(2) is 4 c.
+ *
+ * Any scale of the columns is valid. The code divides each column by the root of its standard deviation. This
  * scale is halfway between the data and columns of equal variance, and best finds weak signals in columns of
  * unequal size.
  */

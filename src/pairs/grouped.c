@@ -12,7 +12,7 @@ enum { BAND = 128, BLOCK = 1024 };
 
 const int ks_grouped_first[3] = {0, 1, 0}, ks_grouped_second[3] = {0, 1, 1};
 
-/* ---- the state's arrays ---- */
+/* ---- arrays ---- */
 
 static size_t vectors(size_t all) { return ks_size(KS_G_VECTORS, all); }
 
@@ -82,16 +82,16 @@ static double dot_of(const ks_grouped *g, const double *x, const double *y, int 
 static int matrices(const ks_grouped *g) { return g->cols[1] ? 2 : 1; }
 static int blocks(const ks_grouped *g) { return g->cols[1] ? 3 : 1; }
 
-/* The sum over the columns of matrix a of the diagonal */
+/* Returns the trace of a matrix over the columns of data matrix a. */
 static double trace_of(const ks_grouped *g, ks_grouped_matrix m, int a) {
     double sum = 0;
     for (size_t k = a ? g->cols[0] : 0; k < (a ? g->all : g->cols[0]); k++) sum += m.M[k * g->all + k];
     return m.factor * sum;
 }
 
-/* ---- moving the centre ---- */
+/* ---- centre ---- */
 
-/* Sets out[b] = M d_b from the upper triangle of M */
+/* Sets out[b] to M d_b for the two parts of d. Only the upper triangle of M is valid. */
 static void times(int threads, const ks_grouped *g, ks_grouped_matrix m, const double *d, double *out[2],
                   double *partial) {
     const ks_stream view = {.cols = {g->cols[0], g->cols[1]}, .all = g->all, .G = (double *)m.M};
@@ -106,7 +106,7 @@ typedef struct {
     double S;
 } shift_job;
 
-/* M - p e' - e p' + S e e' */
+/* Replaces a band of rows of M by M - p e' - e p' + S e e'. */
 static kspec_status shift_band(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const shift_job *j = ctx;
@@ -117,7 +117,7 @@ static kspec_status shift_band(void *ctx, size_t chunk, const ks_worker *worker)
     return KSPEC_OK;
 }
 
-/* Returns sum n^2 |u - e|^2 |u - e|^2 of a block */
+/* Returns the sum over groups of n^2 |u - e|^2 |u - e|^2 for block w of the two data matrices. */
 static double shifted_q(const ks_grouped *g, const double *e, const double E[2], const double q2[2], int w,
                         double *E2e[2]) {
     const int a = ks_grouped_first[w], b = ks_grouped_second[w];
@@ -127,7 +127,7 @@ static double shifted_q(const ks_grouped *g, const double *e, const double E[2],
            4 * dot_of(g, E2e[b], e, a) - 2 * E[b] * pa - 2 * E[a] * pb + E[a] * E[b] * g->S[1];
 }
 
-/* The numbers and vectors of each weight n^k, k = 1, 2; We[b] = W_k e_b */
+/* Moves the numbers and vectors with weight n^k (k = 1 or 2) to the new centre. We[b] is W_k e_b. */
 static void shift_weight(ks_grouped *g, int k, const double *e, const double E[2], double *We[2]) {
     const int u = k == 1 ? KS_G_U1 : KS_G_U2, t = k == 1 ? KS_G_T1 : KS_G_T2;
     const ks_grouped_matrix W = ks_grouped_w(g, k);
@@ -168,7 +168,7 @@ static void shift_squares(ks_grouped *g, const double *e, const double E[2], con
     }
 }
 
-/* Adds e to the centre without rounding: high and low part. */
+/* Adds e to the centre, which is the sum of a high and a low part, without rounding. */
 static void move_centre(ks_grouped *g, const double *e) {
     for (size_t j = 0; j < g->all; j++) {
         double *high = &g->vector[KS_G_CENTRE][j], *low = &g->vector[KS_G_LOW][j];
@@ -177,7 +177,7 @@ static void move_centre(ks_grouped *g, const double *e) {
     }
 }
 
-/* Moves the centre by e. room: scratch of shift_room() numbers. */
+/* Moves the centre by e. room is scratch of shift_room() numbers. */
 static void shift(int threads, ks_grouped *g, const double *e, double *room) {
     double *out[2] = {room, room + g->all}, *partial = room + 2 * g->all;
     double *p1 = g->vector[KS_G_P1], *p2 = g->vector[KS_G_P2], E[2], q2[2];
@@ -197,7 +197,10 @@ static void shift(int threads, ks_grouped *g, const double *e, double *room) {
 
 static size_t shift_room(size_t all) { return ks_size(ks_size_add(3, ks_size(2, bands(all))), all); }
 
-/* Moves the centre to the mean of all rows. room: `all` numbers, followed by scratch for shift() */
+/*
+ * Moves the centre to the mean of all rows. room contains space for `all` numbers, followed by scratch for
+ * shift().
+ */
 static void recentre(int threads, ks_grouped *g, double *room) {
     for (size_t j = 0; j < g->all; j++) room[j] = g->vector[KS_G_P1][j] / g->S[0];
     shift(threads, g, room, room + g->all);
@@ -214,7 +217,7 @@ kspec_status ks_grouped_centre(int threads, ks_grouped *g, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* ---- the unit ---- */
+/* ---- unit ---- */
 
 static int degree_of(int vector) {
     if (vector <= KS_G_P2) return 1;
@@ -242,21 +245,25 @@ static void set_unit(ks_grouped *g, const double *x, size_t count) {
     if (g->known)
         rescale(g, e);
     else
-        g->known = 1, g->exponent = e; /* all sums are still 0 */
+        g->known = 1, g->exponent = e; /* sums are 0 */
 }
 
-/* ---- a block of groups ---- */
+/* ---- blocks ---- */
 
 typedef struct {
     ks_grouped *g;
-    double *x;           /* rows minus the means of their groups */
-    const size_t *first; /* the first row of each group of the block */
+    double *x;           /* deviations from group means */
+    const size_t *first; /* first row per group */
     size_t groups;
-    double scale, *u;  /* u, Wu and d are groups x all */
-    double *Wu[2], *d; /* W u_b and the diagonal of W */
-    double *numbers;   /* per group KS_G_NUMBERS */
-    double *r, *t;     /* per group two */
-    double **square;   /* per worker */
+    /*
+     * u, Wu[b] and d contain one line of `all` numbers for each group. Wu[b] is W u_b, and d is the diagonal
+     * of W.
+     */
+    double scale, *u;
+    double *Wu[2], *d;
+    double *numbers; /* KS_G_NUMBERS per group */
+    double *r, *t;   /* two per group */
+    double **square; /* per worker */
 } block;
 
 static size_t size_of(const block *b, size_t k) { return b->first[k + 1] - b->first[k]; }
@@ -277,7 +284,10 @@ void ks_group_centre(const ks_grouped *g, size_t n, double *x, double *mean) {
     }
 }
 
-/* |W|^2 by block, from products of rows, or of columns if these are fewer */
+/*
+ * Computes |W|^2 for each block from products of rows, or from products of columns if there are fewer
+ * columns.
+ */
 static void squares_of(const ks_grouped *g, const double *x, size_t n, double *room, double *out) {
     const size_t all = g->all;
     out[0] = out[1] = out[2] = 0;
@@ -339,7 +349,7 @@ static kspec_status one_group(void *ctx, size_t k, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* The vectors of some columns */
+/* Adds a chunk's columns to the vectors of the state. */
 static kspec_status add_columns(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const block *b = ctx;
@@ -373,7 +383,7 @@ static kspec_status make_tile(void *ctx, size_t chunk, const ks_worker *worker) 
     return KSPEC_OK;
 }
 
-/* The upper triangle of M += A' B (A: lines x all) */
+/* Adds A' B to the upper triangle of M. A has `lines` rows and `all` columns. */
 static void add_product(int threads, const ks_grouped *g, const double *A, const double *B, size_t lines,
                         double *M) {
     const size_t all = g->all;
@@ -381,7 +391,7 @@ static void add_product(int threads, const ks_grouped *g, const double *A, const
     loop(threads, ks_tiled_count(&p), make_tile, &p);
 }
 
-/* Adds the block's products to W_k and E_k. copy: scratch for the block's rows */
+/* Adds the block's products to W_k and E_k. copy is scratch for the block's rows. */
 static void add_matrices(int threads, const block *b, double *copy) {
     ks_grouped *g = b->g;
     const size_t all = g->all, rows = b->first[b->groups] - b->first[0];
@@ -397,7 +407,7 @@ static void add_matrices(int threads, const block *b, double *copy) {
     if (g->E[1]) add_product(threads, g, copy, copy, b->groups, g->E[1]);
 }
 
-/* Sets the centre of an empty state to the mean of the first groups */
+/* Sets the centre of an empty state to the mean of the first groups. */
 static void begin(ks_grouped *g, const double *x, size_t rows, double scale) {
     double *c = g->vector[KS_G_CENTRE];
     for (size_t i = 0; i < rows; i++)
@@ -422,7 +432,7 @@ static void add_block(int threads, block *b, double *copy, double *room) {
     if (g->centered && g->S[0] >= 2 * g->moved) recentre(threads, g, room);
 }
 
-/* The groups from k on that make a block, and the most that any block has */
+/* Returns the end of the block that starts at group k. The code processes the groups of a block together. */
 static size_t block_from(const ks_group_rows *rows, size_t k) {
     size_t end = k + 1;
     while (end < rows->count && rows->first[end + 1] - rows->first[k] <= BLOCK) end++;
@@ -468,7 +478,7 @@ kspec_status ks_grouped_add(int threads, ks_grouped *g, const ks_group_rows *row
     return KSPEC_OK;
 }
 
-/* ---- two states ---- */
+/* ---- merging ---- */
 
 static void add_array(const double *from, double f, size_t n, double *to) {
     for (size_t k = 0; k < n; k++) to[k] += f * from[k];

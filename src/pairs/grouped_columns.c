@@ -1,4 +1,4 @@
-/* Estimates from groups of rows without each column, from the state and a sample of the groups. */
+/* Computes estimates from groups of rows without each column, from the state and a sample of the groups. */
 #include "pairs/grouped_job.h"
 
 static double value_of_part(const ks_group_sizes *z, const ks_group_part *p) {
@@ -11,9 +11,10 @@ static double value_of_part(const ks_group_sizes *z, const ks_group_part *p) {
 }
 
 /*
- * Sets out[k] to the sampled part of column k of matrix a, scaled from the sample's groups to all groups. The
- * state knows the sum over columns. The difference to this sum is divided among the columns in proportion to
- * their squared sums of squares.
+ * Some numbers of a column are known only for the sample's groups. The function scales these numbers to all
+ * groups, and writes the result for column k of matrix a to out[k]. The state knows their sum over the
+ * columns. A difference to this sum is divided among the columns in proportion to their squared sums of
+ * squares.
  */
 static void sampled_parts(const ks_group_job *j, int a, int kind, const ks_group_part *total, double *out) {
     const ks_grouped *g = j->g;
@@ -39,7 +40,9 @@ static void sampled_parts(const ks_group_job *j, int a, int kind, const ks_group
     }
 }
 
-/* The sums over all columns of the sampled parts, of matrix a with matrix b, and for traces */
+/*
+ * Returns the state's sums over all columns of matrix a, in products with matrix b and in products of traces.
+ */
 static ks_group_part total_of_block(const ks_group_job *j, int a, int b) {
     const ks_grouped *g = j->g;
     const ks_forms *f = &j->block[a == b ? a : 2];
@@ -55,7 +58,10 @@ static ks_group_part total_of_trace(const ks_group_job *j, int a) {
     return (ks_group_part){{l->own[0], l->own[1], l->own[2]}, {l->Z[0], l->Z[1]}, l->qT, l->q, l->vq};
 }
 
-/* The numbers of column k that the state has: with matrix b, and for traces */
+/*
+ * Returns those numbers of column k that the state knows exactly, in products with matrix b and in products
+ * of traces.
+ */
 static ks_forms exact_of(const ks_group_job *j, size_t k, int a, int b) {
     const ks_grouped *g = j->g;
     ks_forms f = j->exact[b != a][k];
@@ -84,7 +90,7 @@ static ks_forms exact_trace(const ks_group_job *j, size_t k, int a, ks_group_lin
     return f;
 }
 
-/* Computes the estimates without each column of matrix a. room: scratch of two lists of these columns */
+/* Computes the estimates without each column of matrix a. room is scratch for two lists of these columns. */
 static void without_columns(const ks_group_job *j, int a, double *room) {
     const ks_grouped *g = j->g;
     const size_t G = j->sample->count, Q = g->cols[a], from = ks_group_start(g, a);

@@ -1,4 +1,4 @@
-/* Estimates from the state of groups of rows, also without each group of a sample. */
+/* Computes estimates from the state of groups of rows, from all data and without each group of a sample. */
 #include "base/error.h"
 #include "pairs/grouped_job.h"
 #include "pairs/sums.h"
@@ -6,19 +6,19 @@
 #include <math.h>
 #include <string.h>
 
-enum { PARTS = 16 }; /* parts of the sample */
+enum { PARTS = 16 };
 
-/* <M, L> over the columns of b in row k */
+/* Returns the product of row k of M with row k of L, over the columns of matrix b. */
 static double row_dot(const ks_grouped *g, ks_grouped_matrix M, ks_grouped_matrix L, size_t k, int b) {
     const size_t at = k * g->all + ks_group_start(g, b);
     return M.factor * L.factor * ks_dot(g->cols[b], M.M + at, L.M + at);
 }
 
-/* Products of matrices in row k of block (a, b); the means are 0 (p_1 = 0) */
+/* Adds the products of matrices in row k of block (a, b). The means are 0, so p_1 = 0. */
 static void add_row(const ks_grouped *g, size_t k, int b, ks_forms *f) {
     static const int WW[4][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}},
                      WE[5][2] = {{0, 1}, {1, 1}, {2, 1}, {0, 2}, {1, 2}}, EE[3][2] = {{1, 1}, {1, 2}, {2, 2}};
-    const int one = g->E[1] == NULL; /* one: all products are multiples of WW[0], WE[0] and EE[0] */
+    const int one = g->E[1] == NULL; /* If all groups have one size, other products are multiples of these. */
     ks_grouped_matrix W[3], E[3];
     for (int i = 0; i < 3; i++) W[i] = ks_grouped_w(g, i);
     for (int i = 0; i < 4; i++) f->WW[i] += !i || !one ? row_dot(g, W[WW[i][0]], W[WW[i][1]], k, b) : 0;
@@ -28,7 +28,10 @@ static void add_row(const ks_grouped *g, size_t k, int b, ks_forms *f) {
     for (int i = 0; i < 3; i++) f->EE[i] += !i || !one ? row_dot(g, E[EE[i][0]], E[EE[i][1]], k, b) : 0;
 }
 
-/* With groups of one size n, the other products of matrices follow from the first of each kind. */
+/*
+ * If all groups have the same size n, the other products of matrices are multiples of the first product of
+ * each kind.
+ */
 static void complete(const ks_grouped *g, ks_forms *f) {
     const double n = g->size;
     if (!g->centered || g->E[1]) return;
@@ -48,7 +51,7 @@ static void set_numbers(const ks_grouped *g, int w, ks_forms *f) {
     f->vq = ks_group_dot(g, g->vector[KS_G_V + a], q, b) + ks_group_dot(g, g->vector[KS_G_V + b], q, a);
 }
 
-/* The numbers of matrix a for traces */
+/* Sets the numbers that determine products of traces of matrix a. */
 static void set_trace(ks_group_job *j, int a) {
     const ks_grouped *g = j->g;
     ks_group_line *l = &j->trace[a];
@@ -89,7 +92,7 @@ static kspec_status product_rows(void *ctx, size_t chunk, const ks_worker *worke
     return KSPEC_OK;
 }
 
-/* Adds the products of matrices. */
+/* Adds the products of two matrices from one set of numbers to another. */
 static void add_forms(const ks_forms *from, ks_forms *to) {
     for (int i = 0; i < 4; i++) to->WW[i] += from->WW[i];
     for (int i = 0; i < 5; i++) to->WE[i] += from->WE[i];
@@ -112,7 +115,7 @@ static void set_all(ks_group_job *j) {
     for (int a = 0; a < ks_group_matrices(g); a++) j->out->spread[a] = j->trace[a].t[0] + j->trace[a].e[0];
 }
 
-/* Estimate k of all lists; alone: the sum over single columns of each matrix */
+/* Sets estimate k of all lists. alone[a] is the sum over single columns of matrix a. */
 static void set_estimates(const ks_group_job *j, size_t k, const ks_group_sizes *z, const ks_forms *block,
                           const ks_group_line *trace, const double alone[2]) {
     const ks_grouped *g = j->g;
@@ -127,7 +130,7 @@ static void set_estimates(const ks_group_job *j, size_t k, const ks_group_sizes 
         j->out->cross[k] = ks_forms_value(z, &block[2]) / count / ((double)g->cols[0] * (double)g->cols[1]);
 }
 
-/* ---- without each group of the sample ---- */
+/* ---- leave-one-out ---- */
 
 static ks_group_sizes without(const ks_group_sizes *all, double n) {
     ks_group_sizes z = *all;
@@ -136,20 +139,25 @@ static ks_group_sizes without(const ks_group_sizes *all, double n) {
     return z;
 }
 
-/* A group: n, the rows y minus their mean, u, and for each matrix r, t, u.p_2, u.T_1, u.T_2, u.v */
+/*
+ * One group of n rows. y lists the rows minus their mean, and u is the mean about the centre. For each
+ * matrix, uq is u.p_2, and the fields with T and v are products of u with T_1, T_2 and v.
+ */
 typedef struct {
     size_t n;
     const double *y, *u;
-    double *d, *Wu[2], *Wq[2]; /* the diagonal of W; W u_b and W p_2b */
+    double *d, *Wu[2], *Wq[2]; /* d is the diagonal of W, Wu[b] is W u_b, and Wq[b] is W p_2b. */
     double r[2], t[2], uq[2], uT[2][2], uv[2];
     /*
-     * for each block: <W_k, W>, <E_k, W>, u W_k u, u E_k u, |W|^2, u W u, p_2 W_0 u, p_2 E_1 u, p_2 W u (s)
+     * Products of the group's matrix W and mean u with the state, for each block. WW is <W_k, W>, EW is <E_k,
+     * W>, uWu is u W_k u, uEu is u E_k u, own is |W|^2, z is u W u, qWu is p_2 W_0 u, qEu is p_2 E_1 u, and
+     * qwu is p_2 W u. The last three add both orders of the matrices.
      */
     double WW[3][3], EW[3][2], uWu[3][3], uEu[3][2], own[3], z[3], qWu[3], qEu[3], qwu[3];
-    double uU[3][2], vu[3]; /* u U_k, v u (s) */
+    double uU[3][2], vu[3]; /* uU is u U_k, and vu is v u. Both add both orders of the matrices. */
 } group;
 
-/* Computes T (lines x all) = x M from the columns of matrix a, for this and later columns */
+/* Computes T = x M from the columns of matrix a on. x and T have `lines` rows. */
 static void multiply(const ks_grouped *g, const double *x, size_t lines, const double *M, int a, double *T) {
     const size_t at = ks_group_start(g, a), width = g->all - at;
     ks_gemm(0, 0, lines, width, g->cols[a], 1, x + at, g->all, M + at * g->all + at, g->all, 0, T + at,
@@ -157,8 +165,8 @@ static void multiply(const ks_grouped *g, const double *x, size_t lines, const d
 }
 
 /*
- * Computes products of a group with the matrix M, for each block. rows: the sum over rows of x M x. mean: u M
- * u. u is the line after the group's rows.
+ * Computes products of a group with the matrix M, for each block. rows receives the sum of x M x over the
+ * group's rows, and mean receives u M u. The rows end with u as an additional line.
  */
 static void forms_of(const ks_group_job *j, const group *p, ks_grouped_matrix M, double *T, double rows[3],
                      double mean[3]) {
@@ -197,7 +205,10 @@ static void measure_matrices(const ks_group_job *j, group *p, double *T) {
     }
 }
 
-/* K (n x n) of each matrix, or W (all x all), in `room` */
+/*
+ * Computes products of the group's rows with one another. The function uses the n x n matrix of each block,
+ * or W if W is smaller, in the scratch `room`.
+ */
 static void measure_squares(const ks_group_job *j, group *p, double *room) {
     const ks_grouped *g = j->g;
     const size_t n = p->n, all = g->all;
@@ -251,7 +262,7 @@ static void measure_vectors(const ks_group_job *j, group *p) {
     }
 }
 
-/* The block's numbers without the group. Before, p_1 = 0; afterwards, p_1 = -n u. */
+/* Returns the block's numbers without the group. Leaving the group out changes p_1 from 0 to -n u. */
 static ks_forms without_group(const ks_group_job *j, const group *p, int w) {
     const int a = ks_grouped_first[w], b = ks_grouped_second[w];
     const ks_forms *f = &j->block[w];
@@ -302,8 +313,8 @@ static ks_group_line without_trace(const ks_group_job *j, const group *p, int a,
 }
 
 /*
- * Adds one group's contribution to those numbers of each column k of matrix a, in block (a, b), that the
- * state stores only as sums over columns.
+ * The state stores some numbers only as sums over columns. The function adds one group's contribution to
+ * these numbers for each column k of matrix a, in block (a, b).
  */
 static void add_sample(const ks_group_job *j, const group *p, int a, int b, const double *square, double *T,
                        ks_group_part *to) {
@@ -348,8 +359,8 @@ static size_t square_room(const ks_group_job *j) {
 }
 
 /*
- * Computes the estimates without group i of the sample. to: the sums of columns to which the group
- * contributes
+ * Computes the estimates without group i of the sample. to[...] receives the group's contributions to the
+ * columns.
  */
 static void one_group(const ks_group_job *j, size_t i, double *room, ks_group_part *const to[3]) {
     const ks_grouped *g = j->g;
@@ -395,7 +406,7 @@ static kspec_status some_groups(void *ctx, size_t chunk, const ks_worker *worker
     return KSPEC_OK;
 }
 
-/* ---- together ---- */
+/* ---- estimates ---- */
 
 static kspec_status open_job(int threads, ks_group_job *j, ks_arena *arena, kspec_error *err) {
     const ks_grouped *g = j->g;
@@ -418,7 +429,7 @@ static kspec_status open_job(int threads, ks_group_job *j, ks_arena *arena, kspe
     return arena->failed ? ks_nomem(err, "groups left out", arena->failed) : KSPEC_OK;
 }
 
-/* Copies the upper triangles to the lower ones. */
+/* Copies the upper triangle of each matrix to its lower triangle. */
 static void mirror(const ks_grouped *g) {
     double *const M[5] = {g->W[0], g->W[1], g->W[2], g->E[0], g->E[1]};
     for (int i = 0; i < 5; i++)

@@ -1,7 +1,7 @@
 /* Turns the numbers of grouped_job.h into sums over tuples of rows from different groups. */
 #include "pairs/grouped_job.h"
 
-/* Without centring, the value is the sum of (x_i.x_k)(y_i.y_k) over pairs of rows from two groups. */
+/* Without centring, the sum over pairs of rows from two groups is the sum of (x_i.x_k)(y_i.y_k). */
 double ks_forms_value(const ks_group_sizes *z, const ks_forms *f) {
     if (!z->centered) return f->WW[0] - f->own[0];
     const double N = z->S[0], S = z->S[1], M = N * N - S;
@@ -17,7 +17,6 @@ double ks_forms_value(const ks_group_sizes *z, const ks_forms *f) {
     return within + 2 * mixed + means;
 }
 
-/* The number of tuples of four rows from different groups, or of two */
 double ks_group_tuples(const ks_group_sizes *z) {
     const double *S = z->S, two = S[0] * S[0] - S[1];
     if (!z->centered) return two;
@@ -45,7 +44,6 @@ ks_forms ks_forms_of_traces(const ks_group_line *l) {
                       .vq = 2 * l->vq};
 }
 
-/* The numbers of column k alone; n, u and d: of a group to leave out (n = 0: none) */
 ks_group_line ks_group_column(const ks_grouped *g, size_t k, double n, double u, double d) {
     double *const *v = g->vector;
     ks_group_line l = {0};
@@ -70,7 +68,6 @@ ks_group_line ks_group_column(const ks_grouped *g, size_t k, double n, double u,
     return l;
 }
 
-/* Returns m(1) times the number of columns, the mean over pairs of rows from different groups */
 double ks_group_trace(const ks_group_sizes *z, const ks_group_line *l) {
     if (!z->centered) return l->t[0] / z->S[0];
     return (z->S[0] * (l->t[0] + l->e[0]) - l->t[1] - l->pp) / (z->S[0] * z->S[0] - z->S[1]);

@@ -40,7 +40,10 @@ static double sum(const double *x, size_t n) {
     return s;
 }
 
-/* Computes the sums over all pairs of columns, minus `own` times the pairs of a column with itself */
+/*
+ * Computes the sums over all pairs of columns, and subtracts the fraction `own` of the pairs of a column with
+ * itself.
+ */
 static ks_quad all_of(const ks_lists *l, double own, double V, double V2) {
     const ks_two *t = l->t;
     const double whole = sum(l->c, t->Q);
@@ -53,7 +56,7 @@ static ks_quad all_of(const ks_lists *l, double own, double V, double V2) {
     return q;
 }
 
-/* Computes the sums without row i, like without_row() of sums.c */
+/* Computes the sums without row i. without_row() in sums.c explains the formula. */
 static ks_quad without_row(const ks_lists *l, double own, double V, double V2, const ks_quad *all, size_t i) {
     const ks_two *t = l->t;
     const double n = (double)t->P, f = t->centered ? n / (n - 1) : 1, e = t->centered ? 1 / (n - 1) : 0;
@@ -71,8 +74,8 @@ static ks_quad without_row(const ks_lists *l, double own, double V, double V2, c
 }
 
 /*
- * Computes the sums without each column, like without_columns() of sums.c. V: the other matrix's sum of
- * squares
+ * Computes the sums without each column, as without_columns() in sums.c does. V is the other matrix's sum of
+ * squares.
  */
 static void without_columns(const ks_lists *l, int second, double own, double V, const ks_quad *all,
                             ks_quad *out) {

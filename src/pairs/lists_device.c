@@ -12,7 +12,7 @@ typedef struct {
     size_t P, Q, R;
 } held;
 
-/* Computes the sums of row[i] col[j] X[i,j]^power over one index. row and col may be NULL. */
+/* Sums row[i] col[j] X[i,j]^power over rows or over columns. If row or col is NULL, its factors are 1. */
 static void powers(const held *h, const ks_mat *X, size_t cols, int power, const double *row,
                    const double *col, ks_tile_result what, double *out) {
     const ks_mat_expression e = {
@@ -21,14 +21,14 @@ static void powers(const held *h, const ks_mat *X, size_t cols, int power, const
     if (!at->status) at->status = at->at->expression(h->run, &e, what, NULL, out, at->err);
 }
 
-/* Z (n x n) = X X^T, or X^T X if turned, where X is P x cols */
+/* Computes the square matrix Z = X X^T, or Z = X^T X if `turned` is 1. X has P rows and `cols` columns. */
 static void gram(const held *h, const ks_run *run, const ks_mat *X, size_t cols, int turned, ks_mat *Z) {
     const size_t n = turned ? cols : h->P;
     const ks_mat_product p = {turned, !turned, n, n, turned ? h->P : cols, 1, X, cols, X, cols, 0, Z, n, 1};
     if (!h->at->status) h->at->status = h->at->at->product(run, &p, h->at->err);
 }
 
-/* Through M = X^T Y */
+/* Computes the lists through M = X^T Y. */
 static void by_columns(const held *h, const ks_lists *l) {
     ks_squares *at = h->at;
     const int same = l->t->same;
@@ -41,12 +41,12 @@ static void by_columns(const held *h, const ks_lists *l) {
     ks_squares_sums(at, h->Q, h->R, 1, M, M, 0, KS_TILE_ROW_SUMS, l->c);
     if (!same) ks_squares_sums(at, h->Q, h->R, 1, M, M, 0, KS_TILE_COL_SUMS, l->o);
     if (l->t->whole) return;
-    ks_mat *T = ks_squares_matrix(at, h->P, h->Q); /* same: M is symmetric and needs no transposition */
+    ks_mat *T = ks_squares_matrix(at, h->P, h->Q); /* for a symmetric M */
     ks_squares_product(at, &second, h->P, h->Q, h->R, 1, h->Y, M, same ? 0 : KS_TURN_SECOND, 0, T);
     ks_squares_sums(at, h->P, h->Q, 1, h->X, T, 0, KS_TILE_ROW_SUMS, l->form);
 }
 
-/* Computes sums over rows of X o (B X), where B = Y Y^T */
+/* Computes the sums of X o (B X) over rows, where B = Y Y^T. */
 static void columns(const held *h, const ks_run *run, const ks_mat *B, const ks_mat *X, size_t cols,
                     double *out) {
     ks_mat *T = ks_squares_matrix(h->at, h->P, cols);
@@ -55,7 +55,7 @@ static void columns(const held *h, const ks_run *run, const ks_mat *B, const ks_
     if (T) ks_squares_drop_last(h->at);
 }
 
-/* Through K = X X^T and L = Y Y^T */
+/* Computes the lists through K = X X^T and L = Y Y^T. */
 static void by_rows(const held *h, const ks_lists *l) {
     ks_squares *at = h->at;
     const size_t P = h->P;
@@ -72,7 +72,7 @@ static void by_rows(const held *h, const ks_lists *l) {
     if (L != K) columns(h, &second, K, h->Y, h->R, l->o);
 }
 
-/* The lists that need no products of matrices */
+/* Computes the lists that need no products of matrices. */
 static void simple(const held *h, const ks_lists *l) {
     const ks_two *t = l->t;
     const size_t Q = h->Q, R = h->R;

@@ -1,6 +1,7 @@
 /*
- * Computes the lists of pairs/lists.h on the CPU from the products of columns, X^T Y. The lists need two
- * passes over the rows and one product. For a single matrix the product is symmetric, so half of it suffices.
+ * Computes the lists of pairs/lists.h on the CPU from the products of columns, X^T Y. The code passes over
+ * the rows twice and computes one product of matrices. For a single matrix the product is symmetric, so half
+ * of it suffices.
  */
 #include "pairs/lists.h"
 
@@ -12,31 +13,37 @@
 #include <string.h>
 
 /*
- * Sizes: BAND rows and BLOCK columns of a product at a time, STRIP columns of sums at a time, at most PARTS
- * parts of the rows
+ * A product is computed in blocks of BAND rows and BLOCK columns, and sums in strips of STRIP columns. The
+ * rows are divided into at most PARTS parts.
  */
 enum { BAND = 128, BLOCK = 128, STRIP = 512, PARTS = 64 };
 
-/* Sums over rows of x^2, w x^2, w x, x^3 and x^4 for each column. w is the other matrix's |y|^2 */
+/*
+ * For each column, the code sums x^2, w x^2, w x, x^3 and x^4 over the rows, where w is the other matrix's
+ * |y|^2.
+ */
 enum { SQUARES, WEIGHTED, ALONG, CUBES, FOURTHS, SUMS };
 
 typedef struct {
     const ks_lists *l;
     int own;
-    size_t rows; /* of a part */
+    size_t rows; /* per part */
     double *partial[2], *tx[2];
     double *M;         /* Q x R */
-    double **T;        /* each worker's BAND x BLOCK */
-    double *scale;     /* factors of columns (ks_sums.scaled), or NULL */
-    double *weighted;  /* the sum of scale x^2 for each row of X */
-    double *row_scale; /* the sum of M^2 scale for each row of M */
-    double *other;     /* each part's sums of squares of M's columns */
-    size_t lines;      /* of M in a part */
+    double **T;        /* BAND x BLOCK per worker */
+    double *scale;     /* Factors of the columns (ks_sums.scaled), or NULL. */
+    double *weighted;  /* For each row of X, the sum of scale x^2. */
+    double *row_scale; /* For each row of M, the sum of scale M^2. */
+    double *other;     /* For each part, the sums of squares of M's columns. */
+    size_t lines;      /* rows of M per part */
 } job;
 
-/* ---- the first pass ---- */
+/* ---- sums ---- */
 
-/* Adds the rows from ... to-1 of X to the sums. Strips of columns keep the sums in the fastest memory. */
+/*
+ * Adds the rows from ... to-1 of X to the sums. The loop over strips of columns keeps the sums in the fastest
+ * cache.
+ */
 static void add_rows(const double *X, size_t cols, size_t from, size_t to, const double *w, int simple,
                      double *sums) {
     for (size_t s = 0; s < cols; s += STRIP) {
@@ -65,7 +72,7 @@ static kspec_status sum_rows(void *ctx, size_t chunk, const ks_worker *worker) {
     const ks_lists *l = j->l;
     const ks_two *t = l->t;
     const size_t from = chunk * j->rows, to = t->P - from < j->rows ? t->P : from + j->rows;
-    /* the second pass over a band finds the band in the cache */
+    /* The second pass over a band reads the band from the cache. */
     for (size_t at = from; at < to; at += BAND) {
         const size_t end = to - at < BAND ? to : at + BAND;
         for (size_t i = at; i < end; i++) {
@@ -78,7 +85,7 @@ static kspec_status sum_rows(void *ctx, size_t chunk, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* Adds the sums of one kind over all parts */
+/* Adds the sums of one kind over all parts of the rows. */
 static void add_parts(const double *partial, size_t parts, size_t cols, int kind, double *to) {
     for (size_t p = 0; p < parts && to; p++)
         for (size_t k = 0; k < cols; k++) to[k] += partial[(p * SUMS + (size_t)kind) * cols + k];
@@ -98,7 +105,7 @@ static void collect(const job *j, size_t parts) {
     add_parts(j->partial[1], parts, t->R, ALONG, j->tx[1]);
 }
 
-/* ---- sums over the product ---- */
+/* ---- product ---- */
 
 static kspec_status sum_product(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
@@ -115,7 +122,7 @@ static kspec_status sum_product(void *ctx, size_t chunk, const ks_worker *worker
     return KSPEC_OK;
 }
 
-/* ---- the second pass ---- */
+/* ---- forms ---- */
 
 /* Computes form[i] = x_i' M y_i. For a symmetric M, blocks above the diagonal count twice. */
 static void band_forms(const job *j, size_t i0, size_t m, double *T) {
@@ -154,9 +161,11 @@ static kspec_status row_band(void *ctx, size_t chunk, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* ---- together ---- */
+/* ---- lists ---- */
 
-/* With s = scale, the sums of the columns s^(1/2) x, without pairs of a column with itself */
+/*
+ * Returns the sums for columns multiplied by the root of their scale, without pairs of a column with itself.
+ */
 static ks_quad scaled_quad(const job *j) {
     const ks_lists *l = j->l;
     ks_quad q = {0};
@@ -192,7 +201,7 @@ static kspec_status open(const ks_run *run, const ks_lists *l, size_t parts, siz
     return arena->failed ? ks_nomem(err, "the products of columns", arena->failed) : KSPEC_OK;
 }
 
-/* M = X^T Y */
+/* Computes M = X^T Y. */
 static kspec_status product(const ks_run *run, const job *j, kspec_error *err) {
     const ks_two *t = j->l->t;
     const size_t Q = t->Q, R = t->R;

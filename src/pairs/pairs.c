@@ -1,4 +1,4 @@
-/* Estimates first and second order pair by pair of columns, with groups and missing entries. */
+/* Estimates m(1), m(1)^2 and m(2) pair by pair of columns, with groups and missing entries. */
 #include "pairs/pairs.h"
 
 #include "base/error.h"
@@ -9,12 +9,12 @@
 #include <string.h>
 
 /*
- * For columns a < c of the trials A and B, x and z are A and B in column a, y and w are B and A in column c,
- * and a unit g is a group of rows (or one row). With
+ * For columns a < c of the trials A and B, let x and z be A and B in column a, and let y and w be B and A in
+ * column c. A unit g is a group of rows (or one row). Let
  *
- *     P = xy, R = zw, D = xz, E = yw, x, y, z, w as sums over the rows of a unit,
+ *     P = xy, R = zw, D = xz, E = yw, x, y, z, w be sums over the rows of a unit.
  *
- * a cycle of order 2 contains P from one unit and R from another, and two cycles of order 1 contain D and E.
+ * A cycle of order 2 contains P from one unit and R from another, and two cycles of order 1 contain D and E.
  * Centring replaces a product such as P = xy by x from one unit times y from another, with a minus sign. Let
  * S be the sum over different units. Then
  *
@@ -22,21 +22,24 @@
  *     m(1)^2:  S(D,E) / N_2 - (S(x,z,E) + S(y,w,D)) / N_3 + S(x,y,z,w) / N_4,
  *
  * where N_k = S(s,...,s) counts the k-tuples of rows from different units, and s is the number of rows of a
- * unit. Each S follows from the sums over units of products of P, R, D and so on. The code computes all these
- * sums, with all units and without each unit. If all tuples have equal weight, each term is the mean over the
- * same tuples of four rows. The weight of a pair of units is then the number of pairs of rows from two other
- * units. The weight of three units is the number of rows in other units.
+ * unit. Each S follows from sums over units of products of P, R, D and so on. The code computes these sums
+ * with all units and without each unit. If all tuples have equal weight, each term is the mean over the same
+ * tuples of four rows. Then a pair of units has the number of pairs of rows from two other units as its
+ * weight, and three units have the number of rows in other units.
  */
 enum { STRIP = KS_PAIRS_STRIP, MAX_CHUNKS = 64 };
 
-/* Sums over pairs: estimates times weights, the weights, and the sizes of the moment's terms */
+/*
+ * Sums over pairs of columns: of estimates times weights, of the weights, and of the sizes of the moment's
+ * terms.
+ */
 typedef struct {
     double moment, square, weight, terms;
 } total;
 
 /*
- * Scratch of one worker. A strip is a range of STRIP consecutive columns. y, w, seen: rows x STRIP. x, z,
- * here: one column
+ * Scratch of one worker. A strip is a range of STRIP consecutive columns, and y, w and seen contain all rows
+ * of a strip. x, z and here contain one column.
  */
 typedef struct {
     double *y, *w, *seen, *x, *z, *here;
@@ -46,25 +49,25 @@ typedef struct {
     const ks_pairs *in;
     const ks_simd *k;
     size_t chunks, units;
-    /* the rows, ordered by group */
+    /* the rows by group */
     ks_group_order order;
     scratch *workers;
     /*
-     * sums of each chunk: over all pairs, over the pairs with each column, and without each group of rows (3
-     * vectors of lanes)
+     * Each chunk has sums over all its pairs, over the pairs with each column, and without each group of rows
+     * (three vectors of lanes).
      */
     total *all, *col;
     double *left;
-    /* counts for ks_pairs_panel.counts if groups are centred, otherwise NULL */
+    /* If groups are centred, the counts for ks_pairs_panel.counts. Otherwise NULL. */
     double *counts;
 } job;
 
-/* 1 if both trials have this entry */
+/* Returns 1 if both trials contain this entry, and 0 otherwise. */
 static double seen_at(const ks_pairs *in, size_t at) {
     return in->seen_a ? in->seen_a[at] * in->seen_b[at] : 1;
 }
 
-/* ---- every pair, in strips ---- */
+/* ---- pairs ---- */
 
 static void add(total *to, const total *from) {
     to->moment += from->moment;
@@ -74,7 +77,8 @@ static void add(total *to, const total *from) {
 }
 
 /*
- * Copies columns c0 ... c0+count-1 of all rows to the strip, and zeros to the remaining columns of the strip
+ * Copies all rows of the columns c0 ... c0+count-1 to the strip, and fills the remaining columns of the strip
+ * with zeros.
  */
 static void take_strip(const job *j, size_t c0, size_t count, scratch *w) {
     const ks_pairs *in = j->in;
@@ -97,8 +101,8 @@ static void take_column(const job *j, size_t a, scratch *w) {
 }
 
 /*
- * Computes the pairs of each column of the strip at c0 with all earlier columns, and with itself if columns
- * are complete.
+ * Adds the pairs of each column of the strip at c0 with all earlier columns. If columns are complete, also
+ * adds the pairs of a column with itself.
  */
 static void strip(const job *j, size_t chunk, size_t c0, scratch *w) {
     const ks_pairs *in = j->in;
@@ -119,7 +123,7 @@ static void strip(const job *j, size_t chunk, size_t c0, scratch *w) {
     for (size_t a = 0; a < c0 + count; a++) {
         for (size_t k = 0; k < STRIP; k++) {
             keep[k] = k < count && c0 + k > a && ks_group_of(in->cols, a) != ks_group_of(in->cols, c0 + k);
-            /* a half, because other pairs count in both orders */
+            /* Other pairs count in both orders, so a column with itself counts half. */
             if (in->complete && c0 + k == a) keep[k] = 0.5;
         }
         if (a + 1 == c0 + count && !in->complete) continue;
@@ -134,7 +138,7 @@ static void strip(const job *j, size_t chunk, size_t c0, scratch *w) {
     }
 }
 
-/* Strips chunk, chunk + chunks, ..., so that all chunks have similar lengths */
+/* Processes the strips chunk, chunk + chunks, ..., so that all chunks take similar time. */
 static kspec_status strips(void *ctx, size_t chunk, const ks_worker *worker) {
     const job *j = ctx;
     for (size_t c0 = chunk * STRIP; c0 < j->in->cols->n; c0 += j->chunks * STRIP)
@@ -142,14 +146,15 @@ static kspec_status strips(void *ctx, size_t chunk, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* Adds the first four powers of a group's size, times sign. */
+/* Adds sign times the first four powers of a group's size to p. */
 static void add_powers(double size, double sign, double *p) {
     for (int k = 1; k <= 4; k++) p[k] += sign *= size;
 }
 
 /*
- * N_2, N_3 and N_4, without each group and for all groups, from the power sums p_k of sizes; 0 if groups are
- * too few. Also p_1 and p_2
+ * Counts the tuples of rows from different groups: N_2, N_3 and N_4, without each group and for all groups.
+ * The counts follow from the power sums of sizes, and are 0 if groups are too few. The function also stores
+ * the first two power sums.
  */
 static void count_tuples(const ks_groups *rows, double *N) {
     double p[5] = {0};
@@ -167,7 +172,10 @@ static void count_tuples(const ks_groups *rows, double *N) {
     }
 }
 
-/* Computes the sums over all pairs, which j->all[0], j->col[0 ...] and row[g] receive. */
+/*
+ * Computes the sums over all pairs of columns. j->all[0] receives the total, j->col[k] the sums over pairs
+ * with column k, and row[g] the sums without group g.
+ */
 static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *arena, kspec_error *err) {
     const size_t Q = j->in->cols->n, n = j->in->rows->n, all = (Q + STRIP - 1) / STRIP;
     kspec_status st = ks_simd_choose(&j->k, err);
@@ -208,12 +216,12 @@ static kspec_status every_pair(const ks_run *run, job *j, total *row, ks_arena *
     return st;
 }
 
-/* ---- first order ---- */
+/* ---- trace ---- */
 
 /*
- * Computes m(1) of one column without one unit (whose sums are in `own`), times the weight N_1. The value is
- * the sum of D, minus S(x,z) N_1/N_2 if centred. If pairs of rows have equal weight, D of a unit counts once
- * for every row of other units.
+ * Computes m(1) of one column times the weight N_1, without the unit whose sums are in `own`. The value is
+ * the sum of D. For centred data, the function subtracts S(x,z) N_1/N_2. If pairs of rows have equal weight,
+ * D of a unit counts once for every row of other units.
  */
 enum { T_N, T_X, T_Z, T_D, T_XZ, T_NN, T_ND, T_SUMS };
 
@@ -229,14 +237,14 @@ static void trace_of(int centered, int alike, const double *s, const double *own
     if (centered && alike) *value += (t[T_N] * t[T_D] - t[T_ND]) * t[T_N] / pairs - t[T_D];
 }
 
-/* The sum of the absolute values of these terms */
+/* Returns the sum of the absolute values of the terms of trace(). */
 static double trace_terms(int centered, const double *s) {
     const double pairs = s[T_N] * s[T_N] - s[T_NN];
     if (!centered || pairs < 0.5) return fabs(s[T_D]);
     return fabs(s[T_D]) + (fabs(s[T_X] * s[T_Z]) + fabs(s[T_XZ])) * s[T_N] / pairs;
 }
 
-/* The sums of unit g in column a */
+/* Computes the sums of unit g in column a. */
 static void trace_unit(const ks_pairs *in, size_t g, size_t a, double *own) {
     const ks_groups *rows = in->rows;
     const size_t size = ks_group_size(rows, g), Q = in->cols->n;
@@ -284,12 +292,13 @@ static double traces(const ks_pairs *in, double *value, double *weight) {
     return terms;
 }
 
-/* ---- two 1-cycles, not centred: by sums over blocks ---- */
+/* ---- square ---- */
 
 /*
- * Let T be the sum of u = x z over all entries. T_g is the sum over a group of rows, T_c over a group of
- * columns, and T_gc over the entries in both. The sum of u u' over different groups of rows and of columns is
- * T^2 - sum T_g^2 - sum T_c^2 + sum T_gc^2. For complete columns the sum is T^2 - sum T_g^2.
+ * Let T be the sum of u = x z over all entries. T_g is the sum over a group of rows, T_c the sum over a group
+ * of columns, and T_gc the sum over the entries in both groups. The sum of u u' over different groups of rows
+ * and of columns is T^2 - sum T_g^2 - sum T_c^2 + sum T_gc^2. For complete columns this sum is T^2 - sum
+ * T_g^2.
  */
 static kspec_status squares(const ks_pairs *in, double *out, kspec_error *err) {
     const size_t n_rows = in->rows->n, Q = in->cols->n, G = in->rows->count, H = in->cols->count;
@@ -327,7 +336,7 @@ static kspec_status squares(const ks_pairs *in, double *out, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* Ordered pairs of different groups, without group `without` */
+/* Counts the ordered pairs of units in different groups, without the group `without`. */
 static double different(const ks_groups *g, size_t without) {
     double all = (double)g->n, own = without < g->count ? (double)ks_group_size(g, without) : 0, squares = 0;
     for (size_t k = 0; k < g->count; k++)
@@ -335,7 +344,7 @@ static double different(const ks_groups *g, size_t without) {
     return (all - own) * (all - own) - (squares - own * own);
 }
 
-/* ---- together ---- */
+/* ---- estimates ---- */
 
 static double over(double value, double count) { return count > 0 ? value / count : NAN; }
 
@@ -355,12 +364,12 @@ static kspec_status complete(const ks_run *run, const ks_pairs *in, const ks_pai
     for (size_t k = 0; k < count && !st; k++) {
         total t = k == 0 || k > G ? j.all[0] : row[k - 1];
         const size_t c = k - 1 - G;
-        for (size_t a = 0; a < Q && k > G; a++) /* the two columns of a pair belong to different groups */
+        for (size_t a = 0; a < Q && k > G; a++) /* columns in different groups */
             if (ks_group_of(in->cols, a) == c) {
                 const total *gone = &j.col[a];
                 t.moment -= gone->moment, t.square -= gone->square, t.weight -= gone->weight;
             }
-        /* a pair of columns counts in both orders */
+        /* A pair of columns counts in both orders. */
         double pairs = 2 * t.weight;
         if (!in->centered)
             pairs = different(in->rows, k >= 1 && k <= G ? k - 1 : SIZE_MAX) *
@@ -375,8 +384,8 @@ static kspec_status complete(const ks_run *run, const ks_pairs *in, const ks_pai
 }
 
 /*
- * Estimates for data that are not centred and have missing entries. Divides the estimates of the matrix with
- * zeros for missing entries by the estimates of the zero-one mask.
+ * Estimates moments of data that have missing entries and are not centred. The function divides the estimates
+ * of the matrix, with zeros for missing entries, by the estimates of the zero-one mask.
  */
 static kspec_status with_holes(const ks_run *run, const ks_pairs *in, const ks_pairs_out *out,
                                kspec_error *err) {
@@ -392,7 +401,7 @@ static kspec_status with_holes(const ks_run *run, const ks_pairs *in, const ks_p
                    seen = {in->seen_a, in->seen_b, NULL, NULL, in->rows, in->cols, 0};
     if (!st) st = complete(&first, &values, &own, err);
     if (!st) st = complete(&second, &seen, &there, err);
-    /* the terms of a ratio v/w are (terms of v + |v/w| terms of w) / w */
+    /* The sum of |terms| of a ratio v/w is (terms of v + |v/w| terms of w) / w. */
     for (int n = 0; n < 2 && !st && out->terms; n++) {
         const double v = n ? out->moment[0] : out->trace[0], w = n ? there.moment[0] : there.trace[0];
         out->terms[n] = (out->terms[n] + fabs(v / w) * terms[n]) / w;
@@ -411,7 +420,10 @@ kspec_status ks_pairs_make(const ks_run *run, const ks_pairs *in, const ks_pairs
     if (in->seen_a && !in->centered) return with_holes(run, in, out, err);
     kspec_status st = complete(run, in, out, err);
     if (st || !out->cycles) return st;
-    /* for centred data, the fraction of available pairs of rows, out of n (n-1) for each pair of columns */
+    /*
+     * For centred data, compute the fraction of pairs of rows that are known, out of n (n-1) for each pair of
+     * columns.
+     */
     const double rows = (double)in->rows->n, cols = (double)in->cols->n;
     for (size_t k = 0; k < 1 + in->rows->count + in->cols->count; k++) {
         double n = rows - (k >= 1 && k <= in->rows->count), q = cols - (k > in->rows->count);

@@ -3,14 +3,14 @@
  * columns in groups, and missing entries. Each estimate is computed from the whole matrix, without each group
  * of rows, and without each group of columns. Without groups, each row and each column is its own group.
  *
- * Every tuple of rows and columns counts once, as in path and exact. With centring, each term is the mean
- * over its tuples of rows from different groups. So a constant added to a column changes nothing if all
- * groups have the same size. If sizes differ (ks_groups_even), a constant does change the result, because the
- * terms weigh the rows differently. `alike` avoids this change.
+ * Every tuple of rows and columns counts once, as in the path and the exact estimators. With centring, each
+ * term is the mean over its tuples of rows from different groups. So a constant added to a column changes
+ * nothing if all groups have the same size. If sizes differ (ks_groups_even), a constant does change the
+ * result, because the terms weigh the rows differently. The option `alike` avoids this change.
  *
- * With missing entries and centring, the pair (a, c) of columns uses the n rows that contain both entries (in
- * both trials). The pair has the weight n (n-1), the number of cycles. Without centring, sums over the
- * available cycles are divided by their number.
+ * With missing entries and centring, a pair (a, c) of columns uses the n rows that contain both entries (in
+ * both trials). The pair has the weight n (n-1), which is the number of cycles. Without centring, sums over
+ * the available cycles are divided by their number.
  */
 #pragma once
 
@@ -18,29 +18,39 @@
 #include "base/groups.h"
 
 typedef struct {
-    /* the two trials (P x Q, dense, 0 for missing entries), or B = A with one trial */
+    /* The two trials are dense P x Q matrices with 0 for missing entries. With one trial, B = A. */
     const double *A, *B;
-    /* 1 for each entry of A and B that exists, 0 for a missing entry; NULL: no entry is missing */
+    /*
+     * seen_a is 1 for each entry of A that exists, and 0 for a missing entry. seen_b does the same for B.
+     * Both are NULL if no entry is missing.
+     */
     const double *seen_a, *seen_b;
-    /* groups of the P rows and of the Q columns */
     const ks_groups *rows, *cols;
     int centered;
     /*
-     * 1, for centred groups of rows: all tuples of four rows from different groups have equal weight in every
-     * term. A constant then changes nothing, even if the groups' sizes differ
+     * Only for centred groups of rows. If alike is 1, all tuples of four rows from different groups have
+     * equal weight in every term. Then a constant added to a column changes nothing, even if the groups
+     * differ in size.
      */
     int alike;
-    int complete; /* 1: columns are complete, without groups, and pairs of a column with itself count */
+    /*
+     * If complete is 1, the columns are complete and not in groups, and pairs of a column with itself count.
+     */
+    int complete;
 } ks_pairs;
 
 /*
- * Estimates of m(1), m(1)^2 and m(2): 1 + rows.count + cols.count of each, NaN if no data remain. `cycles`
- * (same size) is the fraction of the cycles of order 2 without missing entries, or NULL. `terms` (two numbers
- * or NULL) is the sum of the absolute values of the terms of m(1) and of m(2), from the whole matrix.
+ * The estimates of m(1), m(1)^2 and m(2). Each list contains 1 + rows.count + cols.count numbers, which are
+ * NaN if no data remain. `cycles` is NULL, or a list of the same length with the fraction of the cycles of
+ * order 2 without missing entries. `terms` is NULL, or receives the sums of the absolute values of the terms
+ * of m(1) and of m(2), from the whole matrix.
  */
 typedef struct {
     double *trace, *square, *moment, *cycles, *terms;
 } ks_pairs_out;
 
-/* Time: about 100 (rows.count + P) Q^2 operations; a tenth of that if not centred. */
+/*
+ * Computes the estimates in about 100 (rows.count + P) Q^2 operations. Data that are not centred take a tenth
+ * of that.
+ */
 kspec_status ks_pairs_make(const ks_run *run, const ks_pairs *in, const ks_pairs_out *out, kspec_error *err);

@@ -32,7 +32,7 @@ void ks_stream_mirror(const ks_stream *s) {
         for (size_t i = 0; i < k; i++) s->G[k * s->all + i] = s->G[i * s->all + k];
 }
 
-/* ---- moving a state to another centre ---- */
+/* ---- centre ---- */
 
 static const double *part_of(const ks_stream *s, const double *x, int a) { return x + (a ? s->cols[0] : 0); }
 
@@ -41,8 +41,8 @@ static double dot_of(const ks_stream *s, const double *x, const double *y, int a
 }
 
 /*
- * Moves the sums to the centre mean + e, where e = f d. The rows become y' = y - e and r_a' = r_a - 2 e_a.y_a
- * + E_a, with E_a = |e_a|^2. The sum of y is 0.
+ * Moves the sums to the centre mean + e, where e = f d. The rows become y' = y - e, and their squares become
+ * r_a' = r_a - 2 e_a.y_a + E_a with E_a = |e_a|^2. The sum of y is 0.
  */
 void ks_stream_move(const ks_stream *s, ks_stream_part *p, double f, const double *d) {
     static const int first[3] = {0, 0, 1}, second[3] = {0, 1, 1};
@@ -101,12 +101,12 @@ kspec_status ks_stream_room_open(ks_stream_room *room, size_t all, size_t rows, 
     return st || !arena->failed ? st : ks_nomem(err, "scratch of a batch", arena->failed);
 }
 
-/* ---- G times the two parts of a vector, by the upper triangle ---- */
+/* ---- products ---- */
 
 typedef struct {
     const ks_stream *s;
     const double *d;
-    double *partial; /* 2 x all numbers of each chunk */
+    double *partial; /* 2 all per chunk */
 } times_job;
 
 static kspec_status times_rows(void *ctx, size_t chunk, const ks_worker *worker) {
@@ -119,7 +119,7 @@ static kspec_status times_rows(void *ctx, size_t chunk, const ks_worker *worker)
     for (size_t i = from; i < to; i++) {
         const double *row = s->G + i * all, *d = j->d;
         double first = 0, second = 0;
-        double *below = i < Q ? g : h; /* column i belongs to one of the two matrices */
+        double *below = i < Q ? g : h; /* column i belongs to one matrix */
         for (size_t k = i + 1; k < all; k++) below[k] += row[k] * d[i];
         for (size_t k = i; k < Q; k++) first += row[k] * d[k];
         for (size_t k = i > Q ? i : Q; k < all; k++) second += row[k] * d[k];
@@ -128,7 +128,7 @@ static kspec_status times_rows(void *ctx, size_t chunk, const ks_worker *worker)
     return KSPEC_OK;
 }
 
-/* Runs chunks that cannot be cancelled and never fail, so the loop cannot fail. */
+/* Runs chunks that never fail and that the caller cannot cancel, so the loop cannot fail. */
 static void loop(int threads, size_t chunks, ks_chunk_fn fn, void *ctx) {
     (void)ks_parallel_for(&(ks_run){.threads = threads, .to = 1}, chunks, fn, ctx, NULL);
 }
@@ -146,7 +146,7 @@ void ks_stream_times(int threads, const ks_stream *s, const double *d, double f,
         }
 }
 
-/* ---- a block of rows ---- */
+/* ---- rows ---- */
 
 typedef struct {
     const ks_stream *s;
@@ -154,12 +154,12 @@ typedef struct {
     size_t count;
     double scale;
     ks_stream_part *p;
-    double *mean, *low; /* of the block */
-    const double *d;    /* the block's mean minus the state's mean */
+    double *mean, *low;
+    const double *d; /* The block's mean minus the state's mean. */
     double *r[2], *along[2];
 } block;
 
-/* Scales and centres the columns of a strip; the mean has twice a double's digits. */
+/* Scales and centres a strip of columns. The mean has twice the digits of a double. */
 static kspec_status center_strip(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const block *b = ctx;
@@ -176,7 +176,7 @@ static kspec_status center_strip(void *ctx, size_t chunk, const ks_worker *worke
     return KSPEC_OK;
 }
 
-/* Computes r_a and d_a.y of each row */
+/* Computes r_a and d_a.y of each row. */
 static kspec_status measure_rows(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const block *b = ctx;
@@ -219,7 +219,9 @@ static kspec_status make_tile(void *ctx, size_t chunk, const ks_worker *worker) 
     return KSPEC_OK;
 }
 
-/* Adds two numbers without rounding, as mean + low; the first is larger, or not known to be smaller. */
+/*
+ * Adds a number to mean + low without rounding. `mean` must be the larger number, or not known to be smaller.
+ */
 static void add_mean(double *mean, double *low, double more) {
     const double a = *mean, b = more + *low, sum = a + b, rest = sum - a;
     *mean = sum, *low = (a - (sum - rest)) + (b - rest);
@@ -239,7 +241,7 @@ void ks_stream_join(ks_stream *s, ks_stream_part *p, ks_stream_part *q, const do
     s->n = (size_t)n;
 }
 
-/* Converts all sums to units of 2^exponent, a larger unit. */
+/* Converts all sums to the larger unit 2^exponent. */
 static void rescale(ks_stream *s, int exponent) {
     const double f = ldexp(1, s->exponent - exponent), f2 = f * f, f3 = f2 * f, f4 = f2 * f2;
     for (size_t j = 0; j < s->all; j++) {
@@ -266,7 +268,7 @@ static void set_unit(ks_stream *s, const double *x, size_t count) {
     if (s->known)
         rescale(s, e);
     else
-        s->known = 1, s->exponent = e; /* all sums are still 0 */
+        s->known = 1, s->exponent = e; /* sums are 0 */
 }
 
 void ks_stream_add(int threads, ks_stream *s, double *x, size_t count, ks_stream_room *room) {
@@ -297,7 +299,7 @@ void ks_stream_add(int threads, ks_stream *s, double *x, size_t count, ks_stream
         q->N4[0] += r * r, q->N4[1] += r * u, q->N4[2] += u * u;
     }
     if (s->n) ks_stream_times(threads, s, d, 1, p->g, room->partial);
-    /* the difference of the means contributes to G like one additional row */
+    /* The difference of the two means contributes to G like one additional row. */
     const double both = sqrt((double)s->n * (double)count / (double)(s->n + count));
     for (size_t j = 0; j < all; j++) x[count * all + j] = both * d[j];
     ks_tiled g = {1, 0, all, all, count + 1, 1, x, all, x, all, 1, s->G, all, 1};
@@ -305,7 +307,7 @@ void ks_stream_add(int threads, ks_stream *s, double *x, size_t count, ks_stream
     ks_stream_join(s, p, q, d);
 }
 
-/* ---- two states ---- */
+/* ---- merging ---- */
 
 typedef struct {
     ks_stream *s;

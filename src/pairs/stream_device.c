@@ -12,7 +12,7 @@ static const int FIRST[3] = {0, 0, 1}, SECOND[3] = {0, 1, 1};
 static size_t start(const ks_stream *s, int a) { return a ? s->cols[0] : 0; }
 static int matrices(const ks_stream *s) { return s->cols[1] ? 2 : 1; }
 
-/* ---- the state ---- */
+/* ---- state ---- */
 
 void ks_stream_leave(const ks_run *run, ks_stream_there *there) {
     for (int w = 0; w < 3; w++)
@@ -27,7 +27,10 @@ static kspec_status clear(const ks_run *run, ks_mat *X, size_t m, size_t n, kspe
     return ks_backend_of(run)->expression(run, &zero, KS_TILE_STORE, X, NULL, err);
 }
 
-/* Sends the m x n block at `from` in host memory, whose rows are `width` apart, to X (dense). */
+/*
+ * Sends an m x n block of a matrix in host memory to the dense device matrix X. The host matrix has `width`
+ * columns.
+ */
 static kspec_status send(const ks_run *run, ks_mat *X, const double *from, size_t m, size_t n, size_t width,
                          kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);
@@ -86,7 +89,7 @@ kspec_status ks_stream_fetch(const ks_run *run, ks_stream *s, ks_reservoir *samp
     return st;
 }
 
-/* ---- a batch ---- */
+/* ---- batch ---- */
 
 typedef struct {
     const ks_run *run;
@@ -97,7 +100,7 @@ typedef struct {
     kspec_error *err;
 } job;
 
-/* Sets out (a host vector) to the sums of row[i] col[j] Y_a[i,j]^power over one index */
+/* Sums row[i] col[j] Y_a[i,j]^power over rows or over columns, and writes the sums to the host vector out. */
 static void sum(job *j, int a, int power, const double *row, const double *col, ks_tile_result what,
                 double *out) {
     const ks_mat_expression e = {.m = j->b->count,
@@ -110,13 +113,16 @@ static void sum(job *j, int a, int power, const double *row, const double *col, 
     if (!j->status) j->status = j->at->expression(j->run, &e, what, NULL, out, j->err);
 }
 
-/* Y_a[i,j] -= col[j] */
+/* Subtracts col[j] from every entry of column j of Y_a. */
 static void take(job *j, int a, const double *col) {
     const ks_mat_expression e = {.m = j->b->count, .n = j->s->cols[a], .alpha = -1, .col = col};
     if (!j->status) j->status = j->at->expression(j->run, &e, KS_TILE_ADD, j->b->Y[a], NULL, j->err);
 }
 
-/* The largest root mean square of a row in either matrix; not finite if an entry is not */
+/*
+ * Returns the largest root mean square of a row in either matrix. The result is not finite if an entry is not
+ * finite.
+ */
 static double largest(job *j, double *square) {
     double most = 0;
     for (int a = 0; a < matrices(j->s); a++) {
@@ -134,7 +140,7 @@ void ks_stream_batch_close(const ks_run *run, ks_stream_batch *b) {
     *b = (ks_stream_batch){.count = 0};
 }
 
-/* Sets the stream's unit from its first entries. Returns 0 if later entries do not fit the unit. */
+/* Sets the stream's unit from its first entries. Returns 0 if later entries do not fit this unit. */
 static int set_unit(ks_stream *s, double most) {
     enum { HEADROOM = 100 };
     int e;
@@ -163,7 +169,7 @@ kspec_status ks_stream_batch_open(const ks_run *run, ks_stream *s, const kspec_m
     return j.status;
 }
 
-/* Y = f Y, then subtracts the mean of each column, which has twice a double's digits. */
+/* Multiplies Y by f and subtracts the mean of each column. The mean has twice the digits of a double. */
 static void centre(job *j, int a, double f, double *mean, double *low) {
     const double n = (double)j->b->count;
     const size_t Q = j->s->cols[a];
@@ -179,7 +185,7 @@ static void centre(job *j, int a, double f, double *mean, double *low) {
     take(j, a, low);
 }
 
-/* Copies rows `from` to `to` of the batch to the sample's places from `place` on. */
+/* Copies the rows `from` to `to` of the batch to the sample, from position `place` on. */
 static void keep(job *j, const ks_stream_there *there, size_t from, size_t to, size_t place) {
     for (int a = 0; a < matrices(j->s) && from < to; a++) {
         const size_t Q = j->s->cols[a];
@@ -194,7 +200,10 @@ static void keep(job *j, const ks_stream_there *there, size_t from, size_t to, s
     }
 }
 
-/* Runs before Y is scaled. Rows that are consecutive in batch and sample are copied together. */
+/*
+ * Offers the rows of the batch to the sample before Y is scaled. Rows that are consecutive in both batch and
+ * sample are copied together.
+ */
 static void offer(job *j, ks_reservoir *sample, uint64_t stream, uint64_t first,
                   const ks_stream_there *there) {
     size_t from = 0, to = 0, place = 0;
@@ -212,7 +221,7 @@ static void offer(job *j, ks_reservoir *sample, uint64_t stream, uint64_t first,
     keep(j, there, from, to, place);
 }
 
-/* The state's products that the sums of a batch need: the diagonal of G, and g[a] = G d_a */
+/* Computes the products of the state that the sums of a batch need: the diagonal of G, and g[a] = G d_a. */
 static void times(job *j, const ks_stream_there *there, const double *d, ks_stream_part *p, double *scratch) {
     const ks_stream *s = j->s;
     const size_t Q = s->cols[0], R = s->cols[1];
@@ -221,7 +230,7 @@ static void times(job *j, const ks_stream_there *there, const double *d, ks_stre
             j->at->diagonal(j->run, p->diagonal + start(s, a), there->G[a ? 2 : 0], s->cols[a], j->err);
     for (int w = 0; w < 3; w++)
         for (int turned = 0; turned < (w == 1 ? 2 : 1) && there->G[w]; turned++) {
-            const int a = turned ? FIRST[w] : SECOND[w]; /* of d */
+            const int a = turned ? FIRST[w] : SECOND[w];
             const ks_mat_expression e = {.m = FIRST[w] ? R : Q,
                                          .n = SECOND[w] ? R : Q,
                                          .alpha = 1,
@@ -237,7 +246,7 @@ static void times(job *j, const ks_stream_there *there, const double *d, ks_stre
         }
 }
 
-/* Adds Y^T Y to G. The difference of the means contributes like one additional row */
+/* Adds Y^T Y to G. The difference of the two means contributes like one additional row. */
 static void add_products(job *j, const ks_stream_there *there) {
     for (int w = 0; w < 3 && !j->status; w++) {
         const size_t m = j->s->cols[FIRST[w]], n = j->s->cols[SECOND[w]];
@@ -281,7 +290,7 @@ kspec_status ks_stream_batch_add(const ks_run *run, ks_stream *s, ks_reservoir *
         q->N2[0] += r[0][i], q->N2[1] += r[1][i];
         q->N4[0] += r[0][i] * r[0][i], q->N4[1] += r[0][i] * r[1][i], q->N4[2] += r[1][i] * r[1][i];
     }
-    if (s->n) times(&j, there, d, p, mean); /* d already includes the means of the batch */
+    if (s->n) times(&j, there, d, p, mean); /* d includes the batch's means */
     const double both = sqrt((double)s->n * (double)n / (double)(s->n + n));
     for (size_t k = 0; k < all; k++) mean[k] = both * d[k];
     for (int a = 0; a < matrices(s) && !j.status; a++)

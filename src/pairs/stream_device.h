@@ -1,6 +1,6 @@
 /*
- * The state of a stream (pairs/stream.h) on a GPU, for batches on that GPU: the products of columns and the
- * sample of rows. Vectors over the columns and scalars stay in host memory.
+ * Keeps the second-order state of a stream (pairs/stream.h) on a GPU, for batches on that GPU. The GPU stores
+ * the products of columns and the sample of rows. Vectors over the columns and scalars stay in host memory.
  */
 #pragma once
 
@@ -9,12 +9,12 @@
 #include "pairs/stream.h"
 
 typedef struct {
-    ks_mat *G[3];    /* the blocks 00, 01 and 11 of G, dense; NULL: the state is in host memory */
-    ks_mat *rows[2]; /* the sample's rows in each matrix */
-    int fetched;     /* 1: the host has equal values */
+    ks_mat *G[3];    /* G contains the dense blocks 00, 01 and 11. NULL if the state is in host memory. */
+    ks_mat *rows[2]; /* The sample's rows in each matrix. */
+    int fetched;     /* If fetched is 1, host memory contains the same values. */
 } ks_stream_there;
 
-/* Copies the state to run->device, unless the state is already there. */
+/* Copies the state to run->device, unless the state is already on the device. */
 kspec_status ks_stream_send(const ks_run *run, const ks_stream *s, const ks_reservoir *sample,
                             ks_stream_there *there, kspec_error *err);
 
@@ -22,17 +22,17 @@ kspec_status ks_stream_send(const ks_run *run, const ks_stream *s, const ks_rese
 kspec_status ks_stream_fetch(const ks_run *run, ks_stream *s, ks_reservoir *sample, ks_stream_there *there,
                              kspec_error *err);
 
-/* Forgets the state on the device. */
+/* Drops the state on the device without copying it to the host. */
 void ks_stream_leave(const ks_run *run, ks_stream_there *there);
 
 /*
- * A batch on the device, checked, scaled, and ready to be added. *suits = 0: the host must add the batch,
- * because entries are not finite, or differ too much in size from earlier entries.
+ * A batch on the device that is checked, scaled, and ready to be added. If *suits is 0, the host must add the
+ * batch. The reason is that entries are not finite, or differ too much in size from earlier entries.
  */
 typedef struct {
-    ks_mat *Y[2]; /* `count` + 1 rows */
+    ks_mat *Y[2]; /* Each matrix has room for `count` + 1 rows. */
     size_t count;
-    double *rows; /* scratch: 4 count */
+    double *rows; /* scratch of 4 count */
     ks_arena arena;
 } ks_stream_batch;
 kspec_status ks_stream_batch_open(const ks_run *run, ks_stream *s, const kspec_matrix *x[2],

@@ -1,4 +1,6 @@
-/* Turns the state of a stream into sums over pairs of columns, also without each column or row. */
+/*
+ * Turns the state of a stream into sums over pairs of columns, from all data and without each column or row.
+ */
 #include "base/error.h"
 #include "linalg/linalg.h"
 #include "pairs/stream.h"
@@ -8,7 +10,7 @@
 
 enum { BAND = 128 };
 
-/* the two matrices of each of the three sums (0 and 0, 1 and 1, 0 and 1), and the index of each sum's N4 */
+/* Sum w belongs to the matrices FIRST[w] and SECOND[w]: 00, 11 or 01. N4[OF_N4[w]] is its sum of r_a r_b. */
 static const int FIRST[3] = {0, 1, 0}, SECOND[3] = {0, 1, 1}, OF_N4[3] = {0, 2, 1};
 
 typedef struct {
@@ -16,12 +18,12 @@ typedef struct {
     int centered;
     double n;
     size_t count;
-    ks_stream_part p;    /* sums about 0 unless centred */
-    double *mean;        /* the mean, or 0 if centred */
-    double *x, *r[2];    /* scaled rows, centred if requested; |x_a|^2 */
-    double *form[3];     /* x_a' G_ab x_b of each row */
-    double **T;          /* BAND x all for each worker */
-    double *weighted[2]; /* sum over rows of r_a x^2, for each column */
+    ks_stream_part p;    /* about 0 unless centred */
+    double *mean;        /* 0 if centred */
+    double *x, *r[2];    /* x contains scaled rows, centred if requested. r[a] is |x_a|^2. */
+    double *form[3];     /* x_a' G_ab x_b for each row. */
+    double **T;          /* BAND x all per worker */
+    double *weighted[2]; /* The sum of r_a x^2 over rows, for each column. */
 } job;
 
 static size_t start(const ks_stream *s, int a) { return a ? s->cols[0] : 0; }
@@ -30,7 +32,7 @@ static double dot_of(const ks_stream *s, const double *x, const double *y, int a
     return ks_dot(s->cols[a], x + start(s, a), y + start(s, a));
 }
 
-/* ---- quantities computed from the rows ---- */
+/* ---- rows ---- */
 
 static kspec_status row_band(void *ctx, size_t chunk, const ks_worker *worker) {
     const job *j = ctx;
@@ -52,7 +54,7 @@ static kspec_status row_band(void *ctx, size_t chunk, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* About 0, G is larger by n mean mean'. */
+/* Sums about 0 need n mean mean' in addition to G. The function adds this part to each row's forms. */
 static void forms_about_zero(job *j) {
     for (size_t i = 0; i < j->count; i++) {
         const double *x = j->x + i * j->s->all,
@@ -103,7 +105,7 @@ static kspec_status open_job(int threads, const ks_stream_of *of, ks_stream_room
 
 /* ---- sums ---- */
 
-/* The sum of squares of G_ab's row for column k of a */
+/* Returns the sum of squares of the row of G_ab that belongs to column k of matrix a. */
 static double row_squares(const job *j, size_t k, int b) {
     const ks_stream *s = j->s;
     const double *row = s->G + k * s->all + start(s, b), u = j->mean[k];
@@ -115,8 +117,8 @@ static double row_squares(const job *j, size_t k, int b) {
 static double variance(const job *j, size_t k) { return j->p.diagonal[k] + j->n * j->mean[k] * j->mean[k]; }
 
 /*
- * The sums of r_b y^2 for the columns of a, to be subtracted from d, taken from the sample and scaled to N4.
- * If b is a, `own` times S4 is subtracted
+ * Computes the sums of r_b y^2 for the columns of a, from the sample and scaled to N4. If b is a, subtracts
+ * `own` times S4. The caller subtracts the result from d.
  */
 static void fourth(const job *j, int a, int b, double N4, double own, double *out) {
     const ks_stream *s = j->s;
@@ -127,7 +129,7 @@ static void fourth(const job *j, int a, int b, double N4, double own, double *ou
     for (size_t k = 0; k < s->cols[a]; k++) out[k] = scale * weighted[k] - own * j->p.S4[start(s, a) + k];
 }
 
-/* Computes the sums without row i, like without_row() of sums.c for one trial */
+/* Computes the sums without row i. without_row() in sums.c explains the formula, here for one trial. */
 static ks_quad without_row(const job *j, int w, double own, const ks_quad *all, size_t i) {
     const ks_stream *s = j->s;
     const ks_stream_part *p = &j->p;
@@ -149,7 +151,7 @@ static ks_quad without_row(const job *j, int w, double own, const ks_quad *all, 
                      d, all->t - f * r};
 }
 
-/* Computes the sums from all data, like all_of() of sums.c */
+/* Computes the sums from all data, as all_of() in sums.c does. */
 static ks_quad all_of(const job *j, int w, double own, double whole) {
     const ks_stream *s = j->s;
     const int a = FIRST[w], b = SECOND[w];
@@ -162,8 +164,8 @@ static ks_quad all_of(const job *j, int w, double own, double whole) {
 }
 
 /*
- * Computes the sums without each column of one matrix, like without_columns() of sums.c. own_part: the weight
- * of pairs of a column with itself
+ * Computes the sums without each column of one matrix, as without_columns() in sums.c does. own_part is the
+ * weight of pairs of a column with itself.
  */
 static void without_columns(const job *j, int w, int second, double own_part, const ks_quad *all,
                             double *room, ks_quad *out) {

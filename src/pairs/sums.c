@@ -11,12 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------ averages over rows */
+/* ---- averages ---- */
 
 /*
- * Returns the mean over tuples of different rows, out of n = P. If the data are not centred, this mean is
- * (s_xy s_zw - s_xyzw) / (n)_2. If they are, the unbiased estimate of the product of two covariances (a
- * polykay) from centred sums is
+ * Returns the mean over tuples of different rows, where n = P is the number of rows. For data that are not
+ * centred, this mean is (s_xy s_zw - s_xyzw) / (n)_2. For centred data, the mean is the unbiased estimate of
+ * the product of two covariances (a polykay). From sums of centred data, this estimate is
  *     ((n^2 - 3n + 1) s_xy s_zw + s_xz s_yw + s_xw s_yz - n (n-1) s_xyzw) / (n)_4.
  */
 static double all_different(double own, double second, double third, double d, int centered, double n) {
@@ -26,21 +26,20 @@ static double all_different(double own, double second, double third, double d, i
 }
 
 /*
- * Estimates the product for the population itself. This product is a mean over all tuples of r rows of the
- * population, where rows may be equal. Of these N^r tuples, (N)_k have k different rows. The sample's tuples
- * of k different rows estimate the mean over the population's tuples without bias, for any N. If the data are
- * not centred, r = 2, s_xyzw contains the tuples with one row, and s_xy s_zw - s_xyzw the tuples with two
- * rows.
+ * Estimates the product of covariances of a finite population of N rows. This product is a mean over all
+ * tuples of r rows of the population, where rows may be equal. Of these N^r tuples, (N)_k have k different
+ * rows. The sample's tuples of k different rows estimate the mean over the population's tuples of k different
+ * rows without bias, for any N. If the data are not centred, r = 2. Then s_xyzw contains the tuples with one
+ * row, and s_xy s_zw - s_xyzw the tuples with two rows.
  *
- * If the data are centred, r = 4, a tuple's value is (x_i - x_j) (y_i - y_j) (z_k - z_l) (w_k - w_l) / 4, and
- * the sums are
- *     of 4 rows: the numerator above,
- *     of 2 rows: 2 S_2, S_2 = (n s_xyzw + s_xy s_zw + s_xz s_yw + s_xw s_yz) / 2,
- *     of 3 rows: the rest of n^2 s_xy s_zw, the sum over all.
+ * If the data are centred, r = 4, and a tuple has the value (x_i - x_j) (y_i - y_j) (z_k - z_l) (w_k - w_l) /
+ * 4. Tuples of 4 rows have the sum in the numerator above. Tuples of 2 rows have the sum 2 S_2 with S_2 = (n
+ * s_xyzw + s_xy s_zw + s_xz s_yw + s_xw s_yz) / 2. Tuples of 3 rows have the rest of n^2 s_xy s_zw, which is
+ * the sum over all tuples.
  */
 static double of_population(double own, double second, double third, double d, int centered, double n,
                             double N) {
-    double two = 1 / n * ((N - 1) / (N * (n - 1))); /* (N)_2 / (N^2 (n)_2) */
+    double two = 1 / n * ((N - 1) / (N * (n - 1)));
     if (!centered) return two * (own - d) + d / (N * n);
     double three = two * ((N - 2) / (N * (n - 2))), four = three * ((N - 3) / (N * (n - 3)));
     double s4 = (n * n - 3 * n + 1) * own + second + third - n * (n - 1) * d,
@@ -78,16 +77,16 @@ double ks_sums_terms(const ks_sums_rows *rows, double pairs) {
 ks_lost ks_sums_lost(const ks_sums_rows *rows, double pairs, double fewer, double error) {
     const double n = (double)rows->P, f = rows->centered ? n / (n - 1) : 1;
     const ks_sums_rows less = {rows->centered, rows->P - 1, rows->population};
-    if (error > 0) error += DBL_MIN / DBL_EPSILON; /* add the error of products that underflow */
+    if (error > 0) error += DBL_MIN / DBL_EPSILON; /* products may underflow */
     return (ks_lost){error * ks_sums_terms(rows, pairs),
                      error * (1 + f) * (1 + f) * ks_sums_terms(&less, pairs),
                      error * ks_sums_terms(rows, fewer)};
 }
 
 /*
- * Bounds products of a few terms, sums in blocks, and the subtraction of a column's mean. The error of the
- * subtraction is relative to the largest entry of the column, which is at most sqrt(P) times the root mean
- * square.
+ * The bound covers products of a few terms, sums in blocks, and the subtraction of a column's mean. The error
+ * of the subtraction is relative to the largest entry of the column, which is at most sqrt(P) times the root
+ * mean square.
  */
 double ks_sums_epsilon(size_t P) { return DBL_EPSILON * (32 + 8 * sqrt((double)P)); }
 
@@ -98,9 +97,10 @@ double ks_sums_trace(const ks_quad *q, const ks_sums_rows *rows, size_t Q) {
 }
 
 /*
- * Two columns drawn from M are different in 1 - 1/M of all cases, and equal in 1/M. The sample's pairs of
- * different columns estimate the first case, and the sample's single columns the second:
- *     (1 - 1/M) / (Q (Q-1)) (sum over all pairs - share * sum over columns), share = (M - Q) / (M - 1).
+ * Two columns drawn from a population of M are different in 1 - 1/M of all cases, and equal in 1/M. The
+ * sample's pairs of different columns estimate the first case, and its single columns estimate the second. So
+ * the estimate is (1 - 1/M) / (Q (Q-1)) times the sum over all pairs minus `share` times the sum over single
+ * columns, where share is (M - Q) / (M - 1).
  */
 double ks_sums_own_share(size_t count, double population) {
     double Q = (double)count;
@@ -114,16 +114,16 @@ double ks_sums_pairs(size_t count, double population) {
     return population > Q ? Q * (Q - 1) / (1 - 1 / population) : Q * Q;
 }
 
-/* ------------------------------------------------------------------------------------------- the work */
+/* ---- products ---- */
 
-/* ---- two trials, by columns: the Q x R matrices of s_xy, s_zw, s_xw, s_zy ---- */
+/* ---- by columns ---- */
 
 enum { BAND = 64 };
 
 typedef struct {
     const ks_two *t;
     const double *M, *left, *right;
-    /* T: BAND x Q numbers for each worker */
+    /* Each worker has BAND x Q numbers in T. */
     double **T, *rows;
 } forms_job;
 
@@ -136,7 +136,7 @@ static kspec_status forms_band(void *ctx, size_t chunk, const ks_worker *worker)
     return KSPEC_OK;
 }
 
-/* Adds to rows[i] the sum over (alpha, gamma) of M[alpha,gamma] L[i,alpha] R[i,gamma] */
+/* Adds to rows[i] the sum of M[alpha,gamma] left[i,alpha] right[i,gamma] over alpha and gamma. */
 static kspec_status add_forms(const ks_run *run, const ks_two *t, const double *M, const double *left,
                               const double *right, double **T, double *rows, kspec_error *err) {
     const size_t chunks = (t->P + BAND - 1) / BAND;
@@ -145,7 +145,7 @@ static kspec_status add_forms(const ks_run *run, const ks_two *t, const double *
                        1, err);
 }
 
-/* M (Q x R) = l^T r; half the work if both are one matrix */
+/* Computes the Q x R matrix M = l^T r. If both matrices are one, half of the work suffices. */
 static kspec_status columns_product(const ks_run *run, const ks_two *t, const double *l, const double *r,
                                     double *M, kspec_error *err) {
     return l == r ? ks_gemm_symmetric_tiled(run, 1, 0, t->Q, t->P, 1, l, t->Q, r, t->Q, M, t->Q, err)
@@ -153,9 +153,9 @@ static kspec_status columns_product(const ks_run *run, const ks_two *t, const do
 }
 
 /*
- * Computes one of the pairs (s_xy, s_zw) and (s_xw, s_zy). l and r are x and y (x and w). l2 and r2 are z and
- * w (z and y). For two trials of one matrix, l2 and r2 are r and l, and the second product is the transpose
- * of the first.
+ * Computes the pair (s_xy, s_zw), or the pair (s_xw, s_zy). For the first pair, l, r, l2 and r2 are x, y, z
+ * and w. For the second, they are x, w, z and y. For two trials of one matrix, l2 and r2 are r and l, and the
+ * second product is the transpose of the first.
  */
 static kspec_status by_columns_once(const ks_run *run, const ks_two *t, const double *l, const double *r,
                                     const double *l2, const double *r2, double *M, double **T, double *q,
@@ -165,7 +165,7 @@ static kspec_status by_columns_once(const ks_run *run, const ks_two *t, const do
     double *N = turned ? M : M + Q * R;
     kspec_status st = columns_product(run, t, l, r, M, err);
     if (!st && !turned) st = columns_product(run, t, l2, r2, N, err);
-    for (size_t g0 = 0; g0 < R && !st; g0 += BAND) /* bands keep the transpose in the cache */
+    for (size_t g0 = 0; g0 < R && !st; g0 += BAND) /* transposes stay in the cache */
         for (size_t k = 0; k < Q; k++)
             for (size_t g = g0; g < R && g < g0 + BAND; g++) {
                 double x = M[k * R + g] * (turned ? M[g * R + k] : N[k * R + g]);
@@ -188,29 +188,29 @@ static kspec_status by_columns(const ks_run *run, ks_sums_work *w, ks_arena *are
     if (arena->failed) return ks_nomem(err, "the products of columns", arena->failed);
     ks_run first = ks_run_part(run, 0, 0.5), second = ks_run_part(run, 0.5, 1);
     kspec_status st = by_columns_once(&first, t, t->X, t->Y, t->Z, t->W, M, T, w->qa, w->ca, w->oa, err);
-    const int needed = !t->whole || t->centered; /* only centring and leave-one-out values need c */
+    const int needed = !t->whole || t->centered; /* c serves only these cases */
     if (!st && needed)
         st = by_columns_once(&second, t, t->X, t->W, t->Z, t->Y, M, T, w->qc, w->cc, w->oc, err);
     return st;
 }
 
 /*
- * ---- by rows: bands of the P x P matrices K = X Z^T, L = Y W^T and their transposes ----
- *
- * No P x P matrix is ever stored as a whole. For one matrix, L is the transpose of K.
+ * The functions below compute the sums through the P x P matrices K = X Z^T and L = Y W^T and their
+ * transposes, band by band. The code never stores a whole P x P matrix. For one matrix, L is the transpose of
+ * K.
  */
 
 typedef struct {
     ks_sums_work *w;
-    /* scratch of each worker: four bands, of K, K^T, L and L^T, and BAND x max(Q,R) numbers */
+    /* Each worker has four bands, of K, K^T, L and L^T, and BAND x max(Q,R) further numbers. */
     double **room;
-    /* Q + Q + R + R sums over the rows of each chunk */
+    /* Each chunk has Q + Q + R + R sums over its rows. */
     double *sums;
 } row_job;
 
 /*
- * Adds to out[alpha] the sum over the band's rows of left[i,alpha] (B right)[i,alpha]. B is a band of a P x P
- * matrix
+ * Adds to out[alpha] the sum over the band's rows of left[i,alpha] (B right)[i,alpha], where B is a band of a
+ * P x P matrix.
  */
 static void add_columns(const double *B, size_t rows, size_t P, const double *left, const double *right,
                         size_t cols, double *T, double *out) {
@@ -274,9 +274,9 @@ static kspec_status by_rows(const ks_run *run, ks_sums_work *w, ks_arena *arena,
     return st;
 }
 
-/* ---- one trial of one matrix, without leave-one-out values: both traces are |X X^T|^2 ---- */
+/* ---- Gram ---- */
 
-/* The largest side of a Gram matrix that the code stores as a whole */
+/* The code stores Gram matrices with sides up to this length as a whole. */
 enum { HELD = 4096 };
 
 static int is_squared(const ks_two *t) { return t->whole && t->same && t->X == t->Z && t->P <= HELD; }
@@ -292,25 +292,30 @@ static kspec_status by_gram(const ks_run *run, ks_sums_work *w, ks_arena *arena,
     return st;
 }
 
-/* ----------------------------------------------------------------------------------- from work to sums */
+/* ---- sums ---- */
 
-/* Sums of single columns, v = s_xz and v2 = s_yw; and of rows, u = sum of x z and u2 = sum of y w */
+/*
+ * Sums for single columns, v = s_xz and v2 = s_yw, and for single rows, u = sum of x z and u2 = sum of y w.
+ */
 typedef struct {
     double *v, *v2, *u, *u2;
-    /* sums of squares of the columns of X, Z, Y and W */
+    /* x2, z2, y2 and w2 are the sums of squares of the columns of X, Z, Y and W. */
     double *x2, *z2, *y2, *w2;
-    /* of all columns */
+    /* over all columns */
     double V, V2;
     /*
-     * for centred data: the sums over rows of u2 x and u2 z for each column of the first matrix, and of u y
-     * and u w for each column of the second
+     * For centred data, tx and tz are the sums of u2 x and u2 z over rows, for each column of the first
+     * matrix. ty and tw are the sums of u y and u w, for each column of the second matrix.
      */
     double *tx, *tz, *ty, *tw;
-    /* for one matrix: sum_i x_i^2 z_i and x_i z_i^2, which the sums above contain too often */
+    /*
+     * For one matrix, the sums over rows of x^2 z and x z^2. The sums tx ... tw contain these parts too
+     * often.
+     */
     double *xxz, *xzz;
     /*
-     * for one matrix: the fraction to subtract of the pairs of a column with itself, for all columns and for
-     * all but one
+     * For one matrix, the fraction of the pairs of a column with itself that the sums subtract, for all
+     * columns and for all but one.
      */
     double own, own_less;
 } simple;
@@ -350,7 +355,7 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
             s->y2[g] += y[g] * y[g], s->w2[g] += w[g] * w[g];
         }
     }
-    if (t->same) s->u2 = s->u, s->v2 = s->v, s->y2 = s->z2, s->w2 = s->x2; /* Y = Z and W = X */
+    if (t->same) s->u2 = s->u, s->v2 = s->v, s->y2 = s->z2, s->w2 = s->x2; /* Y = Z, W = X */
     for (size_t k = 0; k < Q; k++) s->V += s->v[k];
     for (size_t g = 0; g < R; g++) s->V2 += s->v2[g];
     if (t->whole) return KSPEC_OK;
@@ -369,8 +374,8 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
 }
 
 /*
- * Computes the sums without row i. For n centred rows, removing row i changes s_xy to s_xy - f x_i y_i, f =
- * n/(n-1), and s_xyzw to
+ * Computes the sums without row i. For n centred rows, removing row i changes s_xy to s_xy - f x_i y_i with f
+ * = n/(n-1), and changes s_xyzw to
  *     s_xyzw + e (s_xyz w_i + ...) + e^2 (s_xy z_i w_i + ...) + (n e^4 - (1+e)^4) x_i y_i z_i w_i,
  * with e = 1/(n-1). If the data are not centred, f = 1 and e = 0. The sums over pairs of columns are the sums
  * over all pairs, minus the pairs of a column with itself.
@@ -385,7 +390,7 @@ static ks_quad without_row(const ks_two *t, const ks_sums_work *w, const simple 
     for (size_t g = 0; g < R && t->centered; g++) third += s->ty[g] * v[g] + s->tw[g] * y[g];
     for (size_t k = 0; k < Q && t->centered; k++) third += s->tx[k] * z[k] + s->tz[k] * x[k];
     const double own = s->own;
-    for (size_t k = 0; k < Q && t->same && own > 0; k++) { /* for one matrix y = z, w = x */
+    for (size_t k = 0; k < Q && t->same && own > 0; k++) { /* y = z, w = x */
         double p = x[k] * z[k];
         uu -= own * (p * p);
         qa -= own * (2 * s->v[k] * p);
@@ -401,8 +406,8 @@ static ks_quad without_row(const ks_two *t, const ks_sums_work *w, const simple 
 /*
  * Computes the sums without each column, by subtracting the pairs with that column. d receives the sums of
  * u[i] x z. If both matrices are the same, a column's pairs count twice, except for the pair of a column with
- * itself. `all` contains self-pairs with a fraction that own_less describes, which gives own_part = (1 +
- * own_less) / 2.
+ * itself. The sums in `all` contain such self-pairs with a fraction that own_less describes, so own_part = (1
+ * + own_less) / 2.
  */
 static void without_columns(const ks_two *t, const ks_sums_work *w, const simple *s, int second,
                             const ks_quad *all, double *d, ks_quad *out) {
@@ -425,7 +430,9 @@ static void without_columns(const ks_two *t, const ks_sums_work *w, const simple
     }
 }
 
-/* The sums over all pairs of columns, minus `own` times the pairs of a column with itself */
+/*
+ * Returns the sums over all pairs of columns, minus the fraction `own` of the pairs of a column with itself.
+ */
 static ks_quad all_of(const ks_two *t, const ks_sums_work *w, const simple *s, double own) {
     ks_quad q = {0, s->V * s->V2, 0, 0, s->V};
     for (size_t k = 0; k < t->Q; k++) q.a += w->ca[k], q.c += w->cc[k];
@@ -443,14 +450,14 @@ static ks_quad all_of(const ks_two *t, const ks_sums_work *w, const simple *s, d
     return q;
 }
 
-/* Returns the sum over columns of |x| |z| */
+/* Returns the sum of |x| |z| over the columns. */
 static double size_of(const double *x2, const double *z2, size_t n) {
     double sum = 0;
     for (size_t k = 0; k < n; k++) sum += sqrt(x2[k]) * sqrt(z2[k]);
     return sum;
 }
 
-/* Computes the sums of matrices with one trial each through X^T Y, or on a device */
+/* Computes the sums of matrices with one trial each through X^T Y, on the CPU or on a device. */
 static kspec_status by_lists(const ks_run *run, const ks_two *t, ks_sums *s, ks_arena *arena,
                              kspec_error *err) {
     ks_arena scratch = {0};

@@ -3,7 +3,7 @@
 
 #include "device/squares.h"
 
-/* The matrices of ks_two on the device */
+/* The matrices of ks_two on the device. */
 typedef struct {
     ks_squares *at;
     const ks_two *t;
@@ -12,7 +12,10 @@ typedef struct {
     double *more;
 } moved;
 
-/* Sets to[i] to the sum of X o Y (P x P; turned: Y^T) over row i plus the sum over column i */
+/*
+ * Sets to[i] to the sum of X o Y over row i plus the sum over column i. X and Y are P x P matrices, and Y is
+ * transposed if `turned` is 1.
+ */
 static void both_sums(const moved *d, const ks_mat *X, const ks_mat *Y, int turned, double *to) {
     const size_t P = d->t->P;
     ks_squares_sums(d->at, P, P, 1, X, Y, turned, KS_TILE_ROW_SUMS, to);
@@ -21,8 +24,8 @@ static void both_sums(const moved *d, const ks_mat *X, const ks_mat *Y, int turn
 }
 
 /*
- * Computes the pair (s_xy, s_zw) or the pair (s_xw, s_zy), depending on the arguments, as by_columns_once()
- * in sums.c does on the CPU
+ * Computes the pair (s_xy, s_zw) or the pair (s_xw, s_zy), depending on the arguments. by_columns_once() in
+ * sums.c does the same on the CPU.
  */
 static void by_columns_once(const moved *d, const ks_run *run, const ks_mat *l, const ks_mat *r,
                             const ks_mat *l2, const ks_mat *r2, ks_mat *const M[2], ks_mat *T, double *q,
@@ -49,7 +52,7 @@ static void by_columns(const moved *d, const ks_run *run, const ks_sums_work *w)
     by_columns_once(d, &second, d->X, d->W, d->Z, d->Y, M, T, w->qc, w->cc, w->oc);
 }
 
-/* Sets out to the sums over rows of left o (B right), where B is a P x P matrix */
+/* Sets out to the sums over rows of left o (B right), where B is a P x P matrix. */
 static void column_sums(const moved *d, const ks_run *run, const ks_mat *B, int turned, const ks_mat *left,
                         const ks_mat *right, size_t cols, ks_mat *T, double *out) {
     const size_t P = d->t->P;
@@ -57,7 +60,7 @@ static void column_sums(const moved *d, const ks_run *run, const ks_mat *B, int 
     ks_squares_sums(d->at, P, cols, 1, left, T, 0, KS_TILE_COL_SUMS, out);
 }
 
-/* K = X Z^T and L = Y W^T, whole */
+/* Computes the sums through the P x P matrices K = X Z^T and L = Y W^T. */
 static void by_rows(const moved *d, const ks_run *run, const ks_sums_work *w) {
     const ks_two *t = d->t;
     ks_mat *K = ks_squares_matrix(d->at, t->P, t->P), *L = ks_squares_matrix(d->at, t->P, t->P);

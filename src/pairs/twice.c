@@ -9,7 +9,7 @@
 
 enum { MAX_CHUNKS = 64 };
 
-/* The four sums of a ks_quad, and t */
+/* Represents a ks_quad with twice the digits. */
 typedef struct {
     ks_twice a, b, c, d, t;
 } quad;
@@ -23,8 +23,8 @@ static void add(quad *to, const quad *from, double times) {
 }
 
 /*
- * One matrix: p = x z for each column, v = the sum of p over rows, norm = |x| |z|, and u = the sum of p over
- * columns
+ * One matrix with two trials. For each column, p = x z, v is the sum of p over rows, and norm = |x| |z|. u is
+ * the sum of p over columns.
  */
 typedef struct {
     ks_twice_matrix p;
@@ -37,14 +37,14 @@ typedef struct {
     const ks_simd *k;
     size_t P, Q, R, stride, chunks;
     side first, second; /* equal for one matrix */
-    /* the weight of pairs of a column with itself, with all columns and without one column */
+    /* Weights of pairs of a column with itself, with all columns and without one column. */
     double own, own_less;
-    /* for each chunk: sums over pairs of different columns, and KS_TWICE_LISTS lists over rows */
+    /* Each chunk has sums over pairs of different columns, and KS_TWICE_LISTS lists over rows. */
     quad *col, *other, *diagonal;
     double *lists;
-    /* sums of |x| |z| |y| |w| over pairs that count, and over pairs of a column with itself */
+    /* Sums of |x| |z| |y| |w|, over all pairs that count and over pairs of a column with itself. */
     double size, own_size;
-    double norms; /* the sum of |x| |z| over the columns of the first matrix */
+    double norms; /* The sum of |x| |z| over the columns of the first matrix. */
 } job;
 
 double ks_twice_work(size_t P, size_t Q, size_t R, int same) {
@@ -85,7 +85,7 @@ static kspec_status open_side(const ks_twice_matrix *X, const ks_twice_matrix *Z
     return st;
 }
 
-/* ---- pairs of columns ---- */
+/* ---- pairs ---- */
 
 static void columns_of(const job *j, size_t k, size_t g, ks_twice_pair *c) {
     const ks_twice_two *t = j->t;
@@ -102,7 +102,10 @@ static void columns_of(const job *j, size_t k, size_t g, ks_twice_pair *c) {
 
 static ks_twice part(const double *s, int k) { return (ks_twice){s[2 * k], s[2 * k + 1]}; }
 
-/* Returns the pair's sums, and adds the pair's sums over each row, times `weight`, to the chunk's lists. */
+/*
+ * Returns the sums of one pair of columns. Adds `weight` times the pair's sums over each row to the chunk's
+ * lists.
+ */
 static quad pair(const job *j, size_t k, size_t g, double weight, double *lists) {
     ks_twice_pair c;
     double s[2 * KS_TWICE_SUMS], v[2], w[2];
@@ -124,7 +127,9 @@ static quad pair(const job *j, size_t k, size_t g, double weight, double *lists)
     return q;
 }
 
-/* Columns chunk, chunk + chunks, ... of the first matrix, so that all chunks have similar lengths */
+/*
+ * Processes the columns chunk, chunk + chunks, ... of the first matrix, so that all chunks take similar time.
+ */
 static kspec_status pairs(void *ctx, size_t chunk, const ks_worker *worker) {
     const job *j = ctx;
     const int same = j->t->same;
@@ -145,14 +150,14 @@ static kspec_status pairs(void *ctx, size_t chunk, const ks_worker *worker) {
 
 /*
  * Computes the average of ks_sums_cross(), or of ks_sums_traces() if the caller exchanges own and second.
- * Adds to *lost the final rounding to doubles of terms that cancel.
+ * Adds to *lost the error of rounding cancelling terms to doubles.
  */
 static double average(const job *j, ks_twice own, const quad *q, ks_twice second, size_t P, double pairs,
                       double *lost) {
     const double n = (double)P, N = j->t->rows;
     const ks_twice others = ks_twice_add(second, q->c);
     if (!(N > n)) return own.hi / (n * n) / pairs;
-    /* tuples of 2 rows and of 1 row */
+    /* tuples of two rows, then of one */
     ks_twice s[3] = {ks_twice_add(own, ks_twice_minus(q->d)), q->d, {0, 0}};
     double weight[3] = {1 / (n * (n - 1)), 0, 0}, sum = 0, terms = 0;
     if (!isinf(N)) weight[0] *= (N - 1) / N, weight[1] = 1 / (N * n);
@@ -184,7 +189,7 @@ static void estimate(const job *j, const ks_twice_out *out, size_t k, const quad
     out->trace[k] += out->weight * trace;
 }
 
-/* Without row i, as in pairs/sums.c */
+/* Returns the sums without row i. pairs/sums.c explains the formula. */
 static quad without_row(const job *j, const quad *all, size_t i) {
     const double n = (double)j->P;
     const ks_twice one = ks_twice_of(1), e = j->t->centered ? ks_twice_over(one, n - 1) : ks_twice_of(0),
@@ -207,7 +212,7 @@ static quad without_row(const job *j, const quad *all, size_t i) {
     return q;
 }
 
-/* Adds the quads of all chunks to the first chunk's. */
+/* Adds the sums of all chunks to the sums of the first chunk. */
 static void reduce(job *j) {
     const size_t n = 2 * KS_TWICE_LISTS * j->stride;
     for (size_t c = 1; c < j->chunks; c++) {
@@ -232,7 +237,7 @@ static void estimates(const job *j, const ks_twice_out *out) {
     quad off = {{0}}, diagonal = {{0}}, all;
     ks_lost lost[3] = {{0}};
     for (size_t k = 0; k < Q; k++) {
-        add(&off, &j->col[k], 1); /* for one matrix every pair of columns occurs once, in col or other */
+        add(&off, &j->col[k], 1); /* with one matrix, `col` and `other` each list some pairs */
         if (t->same) add(&off, &j->other[k], 1);
         off.t = ks_twice_add(off.t, j->first.v[k]);
         if (t->same && j->own > 0) add(&diagonal, &j->diagonal[k], 1);
@@ -283,8 +288,8 @@ static kspec_status open_job(job *j, ks_arena *arena, kspec_error *err) {
     const ks_twice_two *t = j->t;
     const double Q = (double)j->Q, M = t->columns;
     /*
-     * the weight of a pair of a column with itself: 1 for complete columns, less for a sample, 0 for an
-     * infinite population
+     * A pair of a column with itself has weight 1 if columns are complete, 0 if the population is infinite,
+     * and a weight in between for a sample from a finite population.
      */
     j->own = t->same && M > 0 ? (M > Q ? (Q - 1) / (M - 1) : 1) : 0;
     j->own_less = t->same && M > 0 ? (M > Q - 1 ? (Q - 2) / (M - 1) : 1) : 0;
