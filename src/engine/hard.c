@@ -1,13 +1,17 @@
 /*
- * The graphs of order 5 that elimination of vertices of degree 1 or 2 cannot reduce:
+ * Computes the graphs of order 5 that elimination of vertices of degree 1 or 2 cannot reduce. Their value is
+ *
  *     sum over r0, r1, c0, c1 of E[r0,r1] F[c0,c1] X00[r0,c0] X01[r0,c1] X10[r1,c0] X11[r1,c1].
+ *
  * With r0 fixed, the edges at r0 are weights of the other vertices, and one P x Q x Q product remains:
+ *
  *     U[r1,c1] = X01[r0,c1] X11[r1,c1],  Z = U F^T,  t[r1] = sum_c0 Z[r1,c0] X10[r1,c0] X00[r0,c0],
  *     value = sum_r0,r1 E[r0,r1] t[r1].
- * Backward, E~[r0,r1] = t[r1] and F~ = sum_r0 V^T U with V[r1,c0] = E[r0,r1] X10[r1,c0] X00[r0,c0]. All other
- * derivatives follow from these two, because every term contains both edges. For example, the value with r0
- * fixed to i is sum_r1 E[i,r1] E~[i,r1]. If exchanging r0 with r1 and c0 with c1 changes nothing, the terms
- * with r1 <= r0 suffice.
+ *
+ * The backward pass has E~[r0,r1] = t[r1] and F~ = sum_r0 V^T U with V[r1,c0] = E[r0,r1] X10[r1,c0]
+ * X00[r0,c0]. All other derivatives follow from these two, because every term contains both edges. For
+ * example, the value with r0 fixed to i is the sum over r1 of E[i,r1] E~[i,r1]. If exchanging r0 with r1 and
+ * c0 with c1 changes nothing, the terms with r1 <= r0 suffice.
  */
 #include "device/tile.h"
 #include "linalg/linalg.h"
@@ -16,22 +20,22 @@
 
 #include <string.h>
 
-/* the number of accumulators; slice r0 adds to accumulator r0 mod SLOTS */
+/* The sums have SLOTS accumulators. Slice r0 adds to accumulator r0 mod SLOTS. */
 enum { SLOTS = 16 };
 
 typedef struct {
     size_t P, Q;
-    /* 1 if the terms with r1 <= r0 suffice */
+    /* If mirror is 1, the terms with r1 <= r0 suffice. */
     int mirror;
-    /* P x P, Q x Q, P x Q */
+    /* E is P x P, F is Q x Q, and the matrices X are P x Q. */
     const ks_mat *E, *F, *X[2][2];
-    /* scratch of each worker, 2 x P x Q */
+    /* Each worker has scratch of 2 x P x Q numbers. */
     ks_mat *work;
-    /* P x P; slots_of() x Q x Q or NULL */
+    /* E_adj is P x P. F_adj contains slots_of() matrices of Q x Q, or is NULL. */
     ks_mat *E_adj, *F_adj;
 } slices;
 
-/* The slices in host memory; the first slice of a round, and the end of the round */
+/* Slices in host memory. A round computes the slices r0 ... r1-1. */
 typedef struct {
     size_t P, Q, r0, r1;
     int mirror;
@@ -40,8 +44,8 @@ typedef struct {
 } host_slices;
 
 /*
- * How many slices are computed at once, by threads of the CPU or by another backend; and how many
- * accumulators exist
+ * Returns how many slices run at once. On the CPU, each thread computes one. Other backends compute one at a
+ * time.
  */
 static size_t workers_of(const ks_exec_state *x) {
     const size_t P = x->plan->size[KS_ROW];
@@ -62,7 +66,7 @@ static void slice(const host_slices *s, size_t slot, size_t worker, size_t r0) {
         for (size_t c = 0; c < Q; c++) {
             double v = s->X[1][0][i * Q + c] * x00[c];
             sum += Z[i * Q + c] * v;
-            Z[i * Q + c] = twice * e[i] * v; /* now V */
+            Z[i * Q + c] = twice * e[i] * v;
         }
         t[i] = twice * sum;
     }
@@ -71,8 +75,8 @@ static void slice(const host_slices *s, size_t slot, size_t worker, size_t r0) {
 }
 
 /*
- * Computes the slices of one slot in a fixed order, so that the sums have the same bits on every thread and
- * rank.
+ * Computes the slices of one slot in a fixed order, so that the sums have the same bits for any number of
+ * threads and ranks.
  */
 static kspec_status slot_slices(void *ctx, size_t slot, const ks_worker *worker) {
     const host_slices *s = ctx;
@@ -90,15 +94,18 @@ static int mirrored(const ks_plan *pl, const ks_terminal *t) {
 }
 
 /*
- * The number of slices in a round: one for each slot. A team exchanges the sums of all slots after each
- * round, so its rounds last about a second.
+ * Returns the number of slices in a round, a multiple of the number of slots. A team exchanges the sums of
+ * all slots after each round, so its rounds last about a second.
  */
 static size_t round_size(const ks_exec_state *x, const host_slices *s) {
     const double one = (double)s->P * (double)s->Q * (double)s->Q * (s->F_adj ? 2 : 1), rounds = 2e10 / one;
     return x->run->team && rounds > 1 ? SLOTS * (rounds < 1e6 ? (size_t)rounds : 1000000) : SLOTS;
 }
 
-/* Runs a round. The team divides the round if computing takes longer than the messages. */
+/*
+ * Runs a round of slices. The team divides the round among its ranks if computing takes longer than the
+ * messages.
+ */
 static kspec_status round_of_slices(const ks_run *run, host_slices *s, double work, kspec_error *err) {
     const size_t P = s->P, Q = s->Q, count = s->r1 - s->r0;
     const ks_share made[] = {{.to = s->E_adj + s->r0 * P, .each = P * sizeof(double), .count = count},
@@ -137,7 +144,10 @@ static void cpu_slices(ks_exec_state *x, const slices *of) {
             for (size_t i = 0; i < Q * Q; i++) s->F_adj[i] += s->F_adj[k * Q * Q + i];
 }
 
-/* Rows from ... from+count-1 of slice r0: t, and V in the place of Z; x00 and e are the backend's */
+/*
+ * Computes the rows from ... from+count-1 of slice r0. The function computes t and replaces Z by V. The
+ * vectors x00 and e are in the backend's memory.
+ */
 static void backend_lines(ks_exec_state *x, const slices *s, const ks_run *part, size_t r0, size_t from,
                           size_t count, double twice, ks_mat *Z) {
     const ks_backend *at = x->at;
@@ -156,7 +166,7 @@ static void backend_lines(ks_exec_state *x, const slices *s, const ks_run *part,
     x->status = at->expression(part, &e, KS_TILE_STORE, V, NULL, x->err);
 }
 
-/* Computes one slice after the other, with a few operations of the backend for each. */
+/* Computes one slice after another with a few operations of the backend for each. */
 static void backend_slices(ks_exec_state *x, const slices *s) {
     const ks_backend *at = x->at;
     const size_t P = s->P, Q = s->Q;
@@ -206,8 +216,8 @@ static void backend_slices(ks_exec_state *x, const slices *s) {
 }
 
 /*
- * Computes all slices from E (P x P) and F (Q x Q): E~, and if F_adj (slots_of() x Q x Q) is given, F~ in its
- * first Q x Q numbers.
+ * Computes all slices from E (P x P) and F (Q x Q). E_adj receives E~. If F_adj is given, its first Q x Q
+ * numbers receive F~.
  */
 static void all_slices(ks_exec_state *x, const ks_terminal *t, ks_mat *E, ks_mat *F, ks_mat *E_adj,
                        ks_mat *F_adj) {
@@ -235,7 +245,10 @@ static void all_slices(ks_exec_state *x, const ks_terminal *t, ks_mat *E, ks_mat
     for (int k = 0; k < 4; k++) ks_exec_drop(x, held[k], P, Q);
 }
 
-/* Adds sum_j (first X[i,j] + second X[j,i]) to through[i], where X is the elementwise product of E and E~. */
+/*
+ * Adds the sum over j of first X[i,j] + second X[j,i] to through[i], where X is the elementwise product of E
+ * and E~.
+ */
 static void edge_through(ks_exec_state *x, size_t n, const ks_mat *edge, const ks_mat *adjoint, double first,
                          double second, double *through) {
     if (!x->at->host) {

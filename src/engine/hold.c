@@ -1,7 +1,6 @@
 /*
- * Counts the memory and the work of executing a plan. A dry execution counts the memory beforehand. The
- * memory of a released matrix is used again for the next matrix of the same shape. The total never exceeds
- * the count.
+ * Counts the memory and the work of executing a plan. A dry execution counts the memory beforehand. The next
+ * matrix of the same shape reuses the memory of a released matrix. The total never exceeds the count.
  */
 #include "base/error.h"
 #include "engine/run.h"
@@ -9,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static double nowhere[1]; /* the address of every matrix and vector of a dry execution */
+static double nowhere[1]; /* a dry execution's only address */
 
 static size_t held_bytes(size_t count) {
     return ks_size_add(ks_size(count, sizeof(double)), KS_ALIGN - 1) / KS_ALIGN * KS_ALIGN;
@@ -19,9 +18,9 @@ static size_t matrix_bytes(const ks_exec_state *x, size_t rows, size_t cols) {
     return held_bytes(x->at->room(x->run, &(ks_room){.rows = rows, .cols = cols}));
 }
 
-/* ---- matrices that wait ---- */
+/* ---- spares ---- */
 
-/* Removes the spare matrix at this position; later ones move up. */
+/* Removes the spare matrix at position `at`. Later spare matrices move up. */
 static ks_exec_spare take_spare(ks_exec_state *x, int at) {
     const ks_exec_spare s = x->spare[at];
     x->spare_bytes -= matrix_bytes(x, s.rows, s.cols);
@@ -29,7 +28,7 @@ static ks_exec_spare take_spare(ks_exec_state *x, int at) {
     return s;
 }
 
-/* Until so many bytes more are within what was counted: the oldest go first. */
+/* Frees the oldest spare matrices until `bytes` more bytes fit into the counted memory. */
 static void make_room(ks_exec_state *x, size_t bytes) {
     while (x->spares && ks_size_add(ks_size_add(x->live, x->spare_bytes), bytes) > x->most)
         x->at->drop(x->run, take_spare(x, 0).x);
@@ -41,7 +40,7 @@ void ks_exec_end_spares(ks_exec_state *x) {
 
 /* ---- memory ---- */
 
-/* Counts an allocation; returns 1 if the memory must really be allocated. */
+/* Counts an allocation. Returns 1 if the caller must really allocate the memory. */
 static int count_held(ks_exec_state *x, size_t bytes) {
     if (x->status) return 0;
     x->live = ks_size_add(x->live, bytes);

@@ -1,7 +1,7 @@
 /*
- * Plans all graphs together. The search for one graph treats the operations of all other graphs as free. It
- * runs three times, because the first search does not know the later graphs. Then the graphs are put in
- * order.
+ * Plans all graphs together. The search for one graph treats the operations of all other graphs as free. The
+ * search runs three times, because the first search does not know the later graphs. Finally the graphs are
+ * put in order.
  */
 #include "engine/plan.h"
 
@@ -12,20 +12,20 @@
 #include <math.h>
 #include <string.h>
 
-/* SCHEDULED: up to this number, graphs are put in the best order */
+/* Up to SCHEDULED graphs are put in the best order. */
 enum { PASSES = 3, SCHEDULED = 4000 };
 
 typedef struct {
     ks_planner p;
     const ks_plan_graph *task;
     ks_reading *reading;
-    /* the operations that are needed, operands first */
+    /* The needed operations, each after its operands. */
     ks_op *ops;
     size_t nops;
     ks_arena arena;
 } maker;
 
-/* ---- what a graph needs, recursively ---- */
+/* ---- needs ---- */
 
 static void need_product(maker *m, uint32_t k);
 
@@ -68,22 +68,22 @@ static ks_note *note_of(maker *m, ks_op op) {
     return &(op.kind == KS_OP_PRODUCT ? &m->p.t.products : &m->p.t.vectors)->note[op.index];
 }
 
-/* Lists all operations that graph g needs in m->ops, even if other graphs need them too. */
+/* Lists in m->ops all operations that graph g needs, even if other graphs need them too. */
 static void need_graph(maker *m, size_t g) {
     m->nops = 0;
     need_terminal(m, &m->p.pl->terminals[g]);
     for (size_t i = 0; i < m->nops; i++) note_of(m, m->ops[i])->seen = 0;
 }
 
-/* Adds `by` to the uses of everything that graph g needs. */
+/* Adds `by` to the use counts of everything that graph g needs. */
 static void count_uses(maker *m, size_t g, int by) {
     need_graph(m, g);
     for (size_t i = 0; i < m->nops; i++) note_of(m, m->ops[i])->uses += by;
 }
 
-/* ---- the choice of operations ---- */
+/* ---- choice ---- */
 
-/* Searches for all graphs, PASSES times; 0 where there is no memory. */
+/* Searches for all graphs PASSES times. Returns 0 if memory is short. */
 static int choose(maker *m) {
     ks_plan *pl = m->p.pl;
     for (int pass = 0; pass < PASSES; pass++)
@@ -102,12 +102,12 @@ static int choose(maker *m) {
     return 1;
 }
 
-/* ---- the order of operations ---- */
+/* ---- order ---- */
 
 /*
- * Orders the graphs so that few matrices exist at a time: the next graph is always the one that needs the
- * least new memory. needs[g] is the number of doubles that graph g still needs. The graphs that use product k
- * are users[start[k]] ....
+ * Orders the graphs so that few matrices exist at a time. The next graph is always the one that needs the
+ * least new memory. needs[g] is the number of doubles that graph g still needs. The list `users` from
+ * start[k] on contains the graphs that use product k.
  */
 typedef struct {
     double *needs;
@@ -164,9 +164,9 @@ static void schedule(maker *m, order *o) {
     pl->nops = m->nops;
 }
 
-/* ---- the whole plan ---- */
+/* ---- plan ---- */
 
-/* Operations that are used, and uses of products */
+/* Counts the used operations, and the uses of products. */
 static size_t count_ops(const maker *m, size_t *uses) {
     const ks_tables *t = &m->p.t;
     size_t count = m->p.pl->ngraphs;
@@ -179,7 +179,7 @@ static size_t count_ops(const maker *m, size_t *uses) {
     return count;
 }
 
-/* Checks how many matrices an elementwise product reads; an adjoint adds one factor */
+/* Checks that an elementwise product reads no more matrices than possible. An adjoint adds one factor. */
 static kspec_status check_edges(const maker *m, kspec_error *err) {
     for (size_t e = 0; e < m->p.t.edges.count; e++)
         if (ks_edge_streams(&m->p.pl->edges[e]) >= KS_TILE_FACTORS)

@@ -1,8 +1,8 @@
 /*
- * Sums over all indices of products of matrix entries, for many such sums at once. A sum is a graph: an index
- * is a vertex, and an entry is an edge. The plan is a list of operations on matrices that all graphs share;
- * it does not depend on the entries. search.c finds the operations of one graph, plan.c those of all graphs,
- * and run.c executes them.
+ * Plans sums over all indices of products of matrix entries, many such sums at once. A sum is a graph: an
+ * index is a vertex, and an entry is an edge. The plan is a list of matrix operations that all graphs share.
+ * The plan does not depend on the entries. search.c finds the operations of one graph, plan.c finds the
+ * operations of all graphs, and run.c executes them.
  *
  * Planning removes vertices until one is left. A vertex with one neighbour becomes a vector at its neighbour.
  * A vertex with two neighbours becomes a matrix product between them. Parallel edges merge into their
@@ -15,36 +15,39 @@
 #include "kspec/base.h"
 
 enum {
-    /* the largest number of edges of a graph, and of vertices */
+    /* The largest numbers of edges and vertices of a graph. */
     KS_NET_LINKS = 10,
     KS_NET_VERTICES = 2 * KS_NET_LINKS,
-    /* the largest number of vertices of a connected graph, which is planned as a whole */
+    /* The largest number of vertices of a connected graph. The search plans such a graph as a whole. */
     KS_PLAN_VERTICES = KS_NET_LINKS + 1,
-    /* the largest number of axes, and of given matrices */
+    /* The largest numbers of axes and of given matrices. */
     KS_AXES = 8,
     KS_SOURCES = 41,
-    /* the largest number of parallel products; each replaces at least two edges */
+    /* The largest number of parallel products. Each of them replaces at least two edges. */
     KS_FACTORS = KS_NET_LINKS / 2,
-    /* the cost of moving a matrix element through memory, in multiply-adds of a product */
+    /* Moving one matrix element through memory costs as much as this many multiply-adds of a product. */
     KS_ELEMENT_COST = 60
 };
-/* the cost of a multiply-add of a symmetric product, relative to other products */
+/* Relative to other products, a multiply-add of a symmetric product has this cost. */
 #define KS_SYMMETRIC_COST 0.65
 
 /* ---- graphs ---- */
 
-/* What a vertex, or an index of a matrix, runs over, in `exact`; elsewhere axes have no names. */
+/*
+ * An axis is the range of an index. The exact estimator calls its axes rows and columns. Other axes have no
+ * names.
+ */
 enum { KS_ROW, KS_COL };
 
 /*
- * positions: the number of indices of the expression that merged into this vertex; 0 if the index is never
- * left out. flag: free for the code that makes graphs.
+ * positions is the number of indices of the expression that merged into this vertex, or 0 if the index is
+ * never left out. The engine ignores flag, which is free for callers.
  */
 typedef struct {
     uint8_t axis, flag, positions;
 } ks_vertex;
 
-/* The entry [u,v] of a matrix */
+/* The entry [u,v] of a matrix. */
 typedef struct {
     uint8_t matrix, u, v;
 } ks_link;
@@ -56,7 +59,10 @@ typedef struct {
     ks_link link[KS_NET_LINKS];
 } ks_net;
 
-/* A graph to be planned, the vertex that must be left or -1, and the states to look at, up to twice */
+/*
+ * A graph to be planned. root is the vertex that must remain, or -1 if any may. The search visits up to 2
+ * budget states.
+ */
 typedef struct {
     const ks_net *net;
     int root, budget;
@@ -65,14 +71,14 @@ typedef struct {
 /* ---- operations ---- */
 
 /*
- * Edges, weights, products and vectors are stored in tables of the plan. Equal ones share an entry, so
+ * The plan stores edges, weights, products and vectors in tables. Equal contents share one entry, so
  * comparing numbers compares contents. Number 0 is the empty edge and the empty weight.
  */
 
 /*
- * An edge between two vertices (first, second): the elementwise product of given matrices and of results of
- * earlier products, each list in increasing order. An entry is 2 * number + (1 if transposed). 255 fills the
- * list of given matrices. `rest` is the edge without its last entry.
+ * An edge between two vertices is the elementwise product of given matrices and of results of earlier
+ * products, each list in increasing order. An entry is 2 * number + (1 if transposed). The value 255 fills
+ * the list of given matrices. `rest` is the edge without its last entry.
  */
 typedef struct {
     uint32_t ref[KS_FACTORS];
@@ -81,7 +87,7 @@ typedef struct {
 } ks_edge;
 
 /*
- * The weight of a vertex: the elementwise product of vectors, in increasing order. `rest` is the weight
+ * The weight of a vertex is the elementwise product of vectors, in increasing order. `rest` is the weight
  * without its last vector.
  */
 typedef struct {
@@ -90,8 +96,8 @@ typedef struct {
 } ks_weights;
 
 /*
- * Elimination of a vertex w with two neighbours, which stands for `positions` indices, by axes:
- * O[u,v] = sum_w L[u,w] d[w] R[v,w]. ku <= kv.
+ * A product eliminates a vertex w with two neighbours u and v: O[u,v] = sum_w L[u,w] d[w] R[v,w]. ku, kv and
+ * kw are the axes of the vertices, with ku <= kv. w stands for `positions` indices of the expression.
  */
 typedef struct {
     uint8_t ku, kv, kw, positions;
@@ -99,8 +105,8 @@ typedef struct {
 } ks_product;
 
 /*
- * Elimination of a vertex w with one neighbour u: o[u] = sum_w E[u,w] d[w]. If `diagonal` is 1, o is instead
- * the diagonal of the given matrix number E.
+ * A vector eliminates a vertex w with one neighbour u: o[u] = sum_w E[u,w] d[w]. If `diagonal` is 1, o is
+ * instead the diagonal of the given matrix number E.
  */
 typedef struct {
     uint8_t ku, kw, diagonal, positions;
@@ -108,10 +114,14 @@ typedef struct {
 } ks_vector;
 
 /*
- * The end of a reduction: one vertex u, with the value sum_u du[u]. hard: no vertex had one or two
- * neighbours. Four vertices remain, r0, r1 of one axis and c0, c1 of the other, each joined to all others:
- * sum E[r0,r1] F[c0,c1] X00[r0,c0] X01[r0,c1] X10[r1,c0] X11[r1,c1]; positions belong to these vertices.
- * stuck: more vertices remain, those of this set, and the plan omits the graph.
+ * The end of a reduction. Usually one vertex u remains, and the value is sum_u du[u]. If `hard` is 1, no
+ * vertex had one or two neighbours. Then four vertices remain, r0 and r1 of one axis and c0 and c1 of the
+ * other, each joined to all others. The value is
+ *
+ *     sum E[r0,r1] F[c0,c1] X00[r0,c0] X01[r0,c1] X10[r1,c0] X11[r1,c1],
+ *
+ * and `positions` belongs to these vertices. If `stuck` is not 0, the vertices of this set remain, and the
+ * plan omits the graph.
  */
 typedef struct {
     uint8_t hard, ku, positions[4];
@@ -121,43 +131,45 @@ typedef struct {
 typedef enum { KS_OP_PRODUCT, KS_OP_VECTOR, KS_OP_TERMINAL } ks_op_kind;
 typedef struct {
     ks_op_kind kind;
-    /* the number of the product, vector or graph */
+    /* Number of the product, vector or graph. */
     uint32_t index;
 } ks_op;
 
-/* A given matrix: the axes of its indices, and whether it is symmetric */
+/* A given matrix with the axes of its indices. */
 typedef struct {
     uint8_t axis[2], symmetric;
 } ks_leaf;
 
 typedef struct {
-    /* Set these. may_be_hard: are hard graphs done, rather than stuck? Only with two axes. */
+    /*
+     * The caller sets the fields down to `source`. If may_be_hard is 1, hard graphs are computed rather than
+     * stuck, which needs exactly two axes.
+     */
     size_t size[KS_AXES];
     int sources, may_be_hard;
     ks_leaf source[KS_SOURCES];
 
-    /* each graph has one terminal */
     size_t ngraphs;
     ks_terminal *terminals;
     int any_hard, any_stuck;
 
-    /* all products and vectors that the search has created */
+    /* All products and vectors that the search has created. */
     size_t nproducts, nvectors;
     ks_edge *edges;
     ks_weights *weights;
     ks_product *products;
     ks_vector *vectors;
 
-    /* the operations that are needed, operands first */
+    /* The needed operations, each after its operands. */
     size_t nops;
     ks_op *ops;
 
     ks_arena arena;
-    /* the bytes of the plan, and the bytes needed while planning */
+    /* The bytes of the plan, and the bytes needed during planning. */
     size_t bytes, bytes_making;
 } ks_plan;
 
-/* The same arguments give the same plan, and so the same bits of the result. */
+/* Makes the plan. The same arguments give the same plan, and so the same bits of the result. */
 kspec_status ks_plan_make(ks_plan *plan, const ks_plan_graph *task, size_t ngraphs, kspec_error *err);
 void ks_plan_free(ks_plan *plan);
 

@@ -1,13 +1,13 @@
 /*
- * The forward pass executes each operation of the plan once. It releases a matrix after its last use, unless
- * a backward pass follows.
+ * Executes a plan. The forward pass executes each operation of the plan once. It releases a matrix after its
+ * last use, unless a backward pass follows.
  *
- * The backward pass computes derivatives with respect to weights of indices. Each graph has a seed, its
- * factor in the sum S. If index i of an axis has the weight x_i, a vertex that stands for k positions carries
- * x_i^k. A sum over distinct tuples is multilinear in x, so its derivative by x_i is the sum over the tuples
- * that contain i: dS/dx_i = sum over graphs and their vertices u of seed * k_u * (value of the graph with u
- * fixed to i). The value with u fixed is the factor of u's weight when u is eliminated. So no adjoint of the
- * data is needed.
+ * The backward pass computes derivatives with respect to weights of indices. Each graph has a seed, which is
+ * its factor in the sum S. If index i of an axis has the weight x_i, a vertex that stands for k positions
+ * carries x_i^k. A sum over distinct tuples is multilinear in x, so its derivative by x_i is the sum over the
+ * tuples that contain i. So dS/dx_i is the sum over graphs and their vertices u of seed * k_u * (value of the
+ * graph with u fixed to i). The value with u fixed is the factor of u's weight when u is eliminated. So the
+ * backward pass needs no adjoint of the data.
  */
 #include "engine/run.h"
 
@@ -27,8 +27,8 @@ static void add_factor(ks_mat_expression *e, const ks_mat *p, int transposed, in
 }
 
 /*
- * Appends the factors of an edge, except one occurrence of product number `skip` (-1: none), as seen from the
- * first vertex or, if flipped, from the second.
+ * Appends the factors of an edge as seen from the first vertex, or from the second if flip is 1. The function
+ * omits one occurrence of product number `skip`, unless skip is -1.
  */
 static void add_edge(const ks_exec_state *x, ks_mat_expression *out, uint32_t edge, int flip, int skip) {
     const ks_plan *pl = x->plan;
@@ -48,7 +48,7 @@ static void add_edge(const ks_exec_state *x, ks_mat_expression *out, uint32_t ed
     }
 }
 
-/* Into a matrix, or sums into a vector */
+/* Evaluates an expression and writes it to the matrix out, or its row or column sums to `sums`. */
 static void run_expression(ks_exec_state *x, const ks_mat_expression *e, ks_tile_result what, ks_mat *out,
                            double *sums) {
     ks_run part;
@@ -65,8 +65,8 @@ void ks_exec_edge(ks_exec_state *x, uint32_t edge, int u, int w, ks_mat *out) {
 }
 
 /*
- * Returns the product of the weights, except one occurrence of number `skip` (-1: none); NULL if no weight
- * remains.
+ * Returns the product of the weights without one occurrence of number `skip`, or of all weights if skip is
+ * -1. Returns NULL if no weight remains.
  */
 static const double *weights(ks_exec_state *x, uint32_t number, int axis, int skip, double *room) {
     const ks_weights *d = &x->plan->weights[number];
@@ -86,9 +86,9 @@ static const double *weights(ks_exec_state *x, uint32_t number, int axis, int sk
     return first;
 }
 
-/* ---- matrix products ---- */
+/* ---- products ---- */
 
-/* An operand of BLAS: a matrix of first x second index, or of second x first index if transposed. */
+/* An operand of BLAS. If transposed is 1, the matrix has the second index as its rows. */
 typedef struct {
     const ks_mat *x;
     int transposed;
@@ -98,8 +98,8 @@ typedef struct {
 } operand;
 
 /*
- * Returns the edge times col[w] (NULL: ones): the matrix itself if the edge is a single matrix, else an
- * elementwise product.
+ * Returns the edge times col[w], where NULL means ones. The result is the matrix itself if the edge is a
+ * single matrix, and otherwise an elementwise product.
  */
 static operand operand_of(ks_exec_state *x, uint32_t edge, int u, int w, const double *col) {
     ks_mat_expression ex = {.m = size_of(x, u), .n = size_of(x, w), .alpha = 1, .col = col};
@@ -107,7 +107,7 @@ static operand operand_of(ks_exec_state *x, uint32_t edge, int u, int w, const d
     if (ex.count == 1 && ex.factor[0].power == 1 && !col)
         return (operand){.x = ex.factor[0].x, .transposed = ex.factor[0].transposed};
     operand o = {.transposed = ex.factor[0].transposed};
-    if (o.transposed) { /* the product has the orientation of its first factor */
+    if (o.transposed) { /* oriented like its first factor */
         ex = (ks_mat_expression){.m = size_of(x, w), .n = size_of(x, u), .alpha = 1, .row = col};
         add_edge(x, &ex, edge, 1, -1);
     }
@@ -119,14 +119,14 @@ static operand operand_of(ks_exec_state *x, uint32_t edge, int u, int w, const d
 
 static void drop_operand(ks_exec_state *x, operand *o) { ks_exec_drop(x, o->held, o->rows, o->cols); }
 
-/* A matrix given, which every rank has whole */
+/* Is p one of the given matrices, which every rank stores as a whole? */
 static int is_whole(const ks_exec_state *x, const ks_mat *p) {
     int given = 0;
     for (int k = 0; k < x->plan->sources; k++) given |= p == x->source[k];
     return x->whole && given;
 }
 
-/* C (m x n) = L R^T (turn_L: L^T R^T ...): op(L) is m x k and op(R) n x k. */
+/* Computes the m x n matrix C = op(L) op(R), where op(L) is m x k and op(R) is k x n. */
 static void multiply(ks_exec_state *x, size_t m, size_t n, size_t k, const operand *L, const operand *R,
                      int symmetric, ks_mat *C) {
     ks_run part;
@@ -166,7 +166,7 @@ static ks_mat *hold_product(ks_exec_state *x, uint32_t k) {
     return ks_exec_hold(x, size_of(x, p->ku), size_of(x, p->kv));
 }
 
-/* Releases product k of x->value or x->adjoint */
+/* Releases product k of x->value or x->adjoint. */
 static void drop_product(ks_exec_state *x, uint32_t k, ks_mat **of) {
     if (!of[k]) return;
     const ks_product *p = &x->plan->products[k];
@@ -174,7 +174,7 @@ static void drop_product(ks_exec_state *x, uint32_t k, ks_mat **of) {
     of[k] = NULL;
 }
 
-static void forward_product(ks_exec_state *x, uint32_t k) { /* O[u,v] = sum_w L[u,w] d[w] R[v,w] */
+static void forward_product(ks_exec_state *x, uint32_t k) {
     const ks_product *p = &x->plan->products[k];
     const double *d = weights(x, p->d, p->kw, -1, x->scratch[0]);
     const int same = ks_product_symmetric(p) && !d;
@@ -187,13 +187,16 @@ static void forward_product(ks_exec_state *x, uint32_t k) { /* O[u,v] = sum_w L[
     drop_operand(x, &L);
 }
 
-/* Sums the edge over u: sums[w], with the weights row[u] (or NULL) and an additional factor T (u by w) */
+/*
+ * Sums an edge over u with weights and an additional factor T[u,w], and writes the sums to sums[w]. If row is
+ * NULL, all weights are 1.
+ */
 static void sum_over_first(ks_exec_state *x, uint32_t edge, int u, int w, double alpha, const double *row,
                            const ks_mat *T, double *sums) {
     ks_mat_expression e = {.m = size_of(x, u), .n = size_of(x, w), .alpha = alpha, .row = row};
     if (T) add_factor(&e, T, 0, 1);
     add_edge(x, &e, edge, 0, -1);
-    if (e.factor[0].transposed) { /* the sum over columns of the flipped edge */
+    if (e.factor[0].transposed) { /* sums over columns of the flipped edge */
         e = (ks_mat_expression){.m = size_of(x, w), .n = size_of(x, u), .alpha = alpha, .col = row};
         add_edge(x, &e, edge, 1, -1);
         run_expression(x, &e, KS_TILE_ROW_SUMS, NULL, sums);
@@ -202,7 +205,7 @@ static void sum_over_first(ks_exec_state *x, uint32_t edge, int u, int w, double
     }
 }
 
-static void forward_vector(ks_exec_state *x, uint32_t k) { /* Computes the vector o[u] = sum_w E[u,w] d[w] */
+static void forward_vector(ks_exec_state *x, uint32_t k) {
     const ks_vector *v = &x->plan->vectors[k];
     size_t m = size_of(x, v->ku);
     x->vector[k] = ks_exec_hold_vector(x, m);
@@ -211,7 +214,7 @@ static void forward_vector(ks_exec_state *x, uint32_t k) { /* Computes the vecto
         return;
     }
     const double *d = weights(x, v->d, v->kw, -1, x->scratch[0]);
-    if (v->E == 0) { /* a separate part of the graph, which is a constant factor */
+    if (v->E == 0) { /* A separate part of the graph is a constant factor. */
         double sum = 0;
         for (size_t i = 0; i < size_of(x, v->kw) && !idle(x); i++) sum += d[i];
         for (size_t i = 0; i < m && !idle(x); i++) x->vector[k][i] = sum;
@@ -219,7 +222,7 @@ static void forward_vector(ks_exec_state *x, uint32_t k) { /* Computes the vecto
     }
     ks_mat_expression e = {.m = m, .n = size_of(x, v->kw), .alpha = 1, .col = d};
     add_edge(x, &e, v->E, 0, -1);
-    if (e.factor[0].transposed) { /* the sum over rows of the flipped edge */
+    if (e.factor[0].transposed) { /* sums over rows of the flipped edge */
         e = (ks_mat_expression){.m = size_of(x, v->kw), .n = m, .alpha = 1, .row = d};
         add_edge(x, &e, v->E, 1, -1);
         run_expression(x, &e, KS_TILE_COL_SUMS, NULL, x->vector[k]);
@@ -248,7 +251,7 @@ void ks_exec_hand_on(ks_exec_state *x, uint32_t edge, int u, int w, double alpha
         for (next = k; next < e->nref && e->ref[next] == e->ref[k]; next++) {
         }
         const uint32_t id = e->ref[k] / 2;
-        /* 1 if the reference is transposed relative to the matrix of the product */
+        /* Is the reference transposed relative to the matrix of the product? */
         const int flip = e->ref[k] & 1;
         ks_mat_expression ex = {
             .m = size_of(x, flip ? w : u), .n = size_of(x, flip ? u : w), .alpha = alpha * (next - k)};
@@ -263,8 +266,8 @@ void ks_exec_hand_on(ks_exec_state *x, uint32_t edge, int u, int w, double alpha
 }
 
 /*
- * q[w] is the factor of the weights d of a vertex w that stands for `positions` positions. Adds positions d q
- * to `through`, and passes the adjoint to the vectors whose product is d.
+ * Vertex w stands for `positions` positions, and q[w] is the factor of its weights d. The function adds
+ * positions d q to `through`, and passes the adjoint to the vectors whose product is d.
  */
 static void vertex_through(ks_exec_state *x, uint32_t number, int axis, int positions, const double *q) {
     const ks_weights *d = &x->plan->weights[number];
@@ -285,8 +288,9 @@ static void vertex_through(ks_exec_state *x, uint32_t number, int axis, int posi
 }
 
 /*
- * The backward step of one of the two edges of a product. T[u,w] = sum_v O'[u,v] R[v,w] is the adjoint of the
- * edge without the factor d. If q is given, it receives sum_u L[u,w] T[u,w], or half of it.
+ * Runs the backward step of one of the two edges of a product. T[u,w] = sum_v O'[u,v] R[v,w] is the adjoint
+ * of the edge without the factor d. If q is given, it receives the sum over u of L[u,w] T[u,w], or half of
+ * it.
  */
 static void backward_side(ks_exec_state *x, const ks_product *p, uint32_t k, int right, double *q) {
     const uint32_t mine = right ? p->R : p->L, other = right ? p->L : p->R;
@@ -295,7 +299,7 @@ static void backward_side(ks_exec_state *x, const ks_product *p, uint32_t k, int
     operand O = {.x = x->adjoint[k], .transposed = right};
     operand R = operand_of(x, other, v, p->kw, NULL);
     ks_mat *T = ks_exec_hold(x, m, n);
-    R.transposed = !R.transposed; /* here the sum runs over the first index of R */
+    R.transposed = !R.transposed; /* sum over R's first index */
     if (T) multiply(x, m, n, size_of(x, v), &O, &R, 0, T);
     drop_operand(x, &R);
     if (q && T) sum_over_first(x, mine, u, p->kw, ks_product_symmetric(p) ? 0.5 : 1, NULL, T, q);
@@ -310,9 +314,9 @@ static void backward_product(ks_exec_state *x, uint32_t k) {
     ks_run part;
     if (symmetric) ks_exec_room(x, &(ks_room){.symmetrise = size_of(x, p->ku)});
     if (symmetric &&
-        ks_exec_step(x, 3 * KS_ELEMENT_COST * product_size(x, k), &part)) /* one step computes both sides */
+        ks_exec_step(x, 3 * KS_ELEMENT_COST * product_size(x, k), &part)) /* one step counts both sides */
         x->status = x->at->symmetrise(&part, size_of(x, p->ku), x->adjoint[k], x->err);
-    /* Either side gives q. A side that consists of given matrices only has no adjoint to pass on. */
+    /* Both sides give the same q. A side that consists only of given matrices has no adjoint to pass on. */
     backward_side(x, p, k, !left && right, x->scratch[1]);
     vertex_through(x, p->d, p->kw, p->positions, x->scratch[1]);
     if (left && right && !symmetric) backward_side(x, p, k, 1, NULL);
@@ -343,7 +347,7 @@ void ks_exec_backward(ks_exec_state *x, double *const *through) {
     x->through = through;
     for (size_t i = x->plan->nops; i-- && !x->status;) {
         const ks_op op = x->plan->ops[i];
-        switch (op.kind) { /* An operation without an adjoint has no backward step. */
+        switch (op.kind) { /* Operations without an adjoint need no backward step. */
         case KS_OP_TERMINAL:
             if (x->seed[op.index] != 0) backward_terminal(x, op.index, x->seed[op.index]);
             break;
@@ -357,7 +361,7 @@ void ks_exec_backward(ks_exec_state *x, double *const *through) {
     }
 }
 
-/* ---- all ---- */
+/* ---- passes ---- */
 
 static void drop_vector(ks_exec_state *x, uint32_t k) {
     ks_exec_drop_vector(x, x->vector[k], size_of(x, x->plan->vectors[k].ku));
@@ -365,8 +369,8 @@ static void drop_vector(ks_exec_state *x, uint32_t k) {
 }
 
 /*
- * Operation `op` reads this edge. Notes that it is the last user of the matrices so far, or with `drop`,
- * releases the matrices whose last user it is.
+ * Operation number `op` reads an edge. If drop is 0, the function notes that `op` is the last user of the
+ * edge's matrices so far. If drop is 1, it releases the matrices whose last user is `op`.
  */
 static void use_edge(ks_exec_state *x, uint32_t edge, int op, int drop) {
     const ks_edge *e = &x->plan->edges[edge];

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- what the search reads ---- */
+/* ---- costs ---- */
 
 /*
- * Returns the additional cost of product or vector k: 0 if another graph uses it already. Notes that the
- * search read this entry.
+ * Returns the additional cost of product or vector k, which is 0 if another graph uses it already. Records
+ * that the search read this entry.
  */
 static double cost_of(ks_planner *p, uint32_t k, int is_vector) {
     ks_note *x = &(is_vector ? &p->t.vectors : &p->t.products)->note[k];
@@ -20,18 +20,19 @@ static double cost_of(ks_planner *p, uint32_t k, int is_vector) {
     return used ? 0 : x->cost;
 }
 
-/* ---- a graph, partly reduced ---- */
+/* ---- states ---- */
 
 enum { V = KS_PLAN_VERTICES };
 typedef struct {
     /*
-     * sets of vertices, a bit for each: the remaining vertices, those with one neighbour, and those with two
+     * Sets of vertices with a bit for each vertex: the remaining vertices, the vertices with one neighbour,
+     * and those with two.
      */
     unsigned left, one, two;
     /* the neighbours of a vertex */
     uint16_t joined[V];
     uint32_t d[V];
-    /* e[u][v] is the edge between u and v, as seen from u */
+    /* e[u][v] is the edge between u and v, as seen from u. */
     uint32_t e[V][V];
 } state;
 
@@ -49,7 +50,7 @@ static void set_neighbours(state *s, int u, unsigned set) {
     s->two = (s->two & ~bit(u)) | (single(rest) ? bit(u) : 0);
 }
 
-/* One more edge between u and v: an entry as seen from u */
+/* Adds an edge between u and v, given by its entry as seen from u. */
 static void join(ks_planner *p, state *s, int u, int v, uint32_t entry) {
     const uint32_t e = ks_edge_times(&p->t, s->e[u][v], entry);
     s->e[u][v] = e;
@@ -65,7 +66,7 @@ static void remove_vertex(state *s, int w) {
     s->left &= ~bit(w);
 }
 
-/* The vector that removing w, whose only neighbour is u, makes at u. */
+/* Returns the vector at u that results from removing w, whose only neighbour is u. */
 static uint32_t vector_of(ks_planner *p, const state *s, int w, int u) {
     return ks_vector_number(&p->t, &(ks_vector){.ku = axis(p, u),
                                                 .kw = axis(p, w),
@@ -74,13 +75,16 @@ static uint32_t vector_of(ks_planner *p, const state *s, int w, int u) {
                                                 .d = s->d[w]});
 }
 
-/* Orders edges by their bytes, which do not depend on the numbering. Any fixed order would do. */
+/* Orders edges by their bytes, which do not depend on the numbering. Any fixed order would serve. */
 static int edge_order(const ks_edge *x, const ks_edge *y) {
     const int by_products = memcmp(x, y, offsetof(ks_edge, nleaf));
     return by_products ? by_products : memcmp(y->leaf, x->leaf, sizeof x->leaf);
 }
 
-/* The product that removing w, of neighbours u < v, makes, and the entry of the edge as seen from u. */
+/*
+ * Returns the product that results from removing w, whose neighbours are u < v. *entry receives the entry of
+ * the edge as seen from u.
+ */
 static uint32_t product_of(ks_planner *p, const state *s, int w, int u, int v, uint32_t *entry) {
     const ks_edge *edges = p->pl->edges;
     ks_product x = {.ku = axis(p, u),
@@ -102,12 +106,12 @@ static uint32_t product_of(ks_planner *p, const state *s, int w, int u, int v, u
     return k;
 }
 
-/* Removes all vertices of degree 1; returns what that costs beyond `cost`. */
+/* Removes all vertices of degree 1. Returns the cost in addition to `cost`. */
 static double remove_pendants(ks_planner *p, state *s, double cost) {
     for (unsigned set; (set = s->one & ~p->root);) {
         int w = first_of(set), u = first_of(s->joined[w]);
         uint32_t k = vector_of(p, s, w, u);
-        if (s->joined[u] == bit(w) && p->root != bit(u)) { /* either of the two vertices may be removed */
+        if (s->joined[u] == bit(w) && p->root != bit(u)) { /* either vertex may go first */
             const uint32_t other = vector_of(p, s, u, w);
             if (cost_of(p, other, 1) < cost_of(p, k, 1)) {
                 int t = u;
@@ -130,15 +134,15 @@ static void state_of(ks_planner *p, state *s) {
             join(p, s, l->u, l->v, 2u * l->matrix);
             continue;
         }
-        const uint8_t a = axis(p, l->u); /* a loop at u becomes a vector at u, the diagonal of the matrix */
+        const uint8_t a = axis(p, l->u); /* A loop at u becomes a vector at u, the diagonal of the matrix. */
         const ks_vector x = {.ku = a, .kw = a, .diagonal = 1, .E = l->matrix};
         s->d[l->u] = ks_weights_times(&p->t, s->d[l->u], ks_vector_number(&p->t, &x));
     }
 }
 
-/* ---- the search ---- */
+/* ---- search ---- */
 
-/* Are all edges gone? Then each part of the graph is a single vertex. */
+/* Is no edge left? Each part of the graph is then a single vertex. */
 static int done(const state *s) {
     for (unsigned set = s->left; set; set = without_first(set))
         if (s->joined[first_of(set)]) return 0;
@@ -147,7 +151,8 @@ static int done(const state *s) {
 
 /*
  * Joins the parts of a graph. The values of all parts but one become constant vectors at the last vertex of
- * that one. This happens only at the end, because earlier constants would prevent sharing.
+ * the remaining part. The search joins parts only at the end, because earlier constants would prevent graphs
+ * from sharing operations.
  */
 static double join_parts(ks_planner *p, state *s, double cost) {
     int u = first_of(p->root ? p->root : s->left);
@@ -166,7 +171,10 @@ static ks_terminal finish(const ks_planner *p, const state *s) {
     return (ks_terminal){.ku = axis(p, u), .positions = {p->net->vertex[u].positions}, .du = s->d[u]};
 }
 
-/* Are two rows and two columns left, each joined to each, without weights? Order 5 leaves no more. */
+/*
+ * Do two rows and two columns remain, each joined to all others, without weights? At order 5 no larger graph
+ * remains.
+ */
 static int is_hard(const ks_planner *p, const state *s, int v[4]) {
     int n = 0;
     for (unsigned set = s->left; set; set = without_first(set)) {
@@ -196,7 +204,7 @@ typedef struct {
     double cost;
 } move;
 
-/* The vertices of degree 2, cheapest to remove first. */
+/* Lists the vertices of degree 2, with the cheapest to remove first. */
 static int list_moves(ks_planner *p, const state *s, move *out) {
     int count = 0;
     for (unsigned set = s->two & ~p->root; set;) {
@@ -213,8 +221,8 @@ static int list_moves(ks_planner *p, const state *s, move *out) {
 }
 
 /*
- * Searches from the state *s, which it changes; `cost` is the cost so far. The first path always reaches its
- * end. If it gets stuck, the search ends, because no other order reduces such a graph.
+ * Searches from the state *s, which the function changes. `cost` is the cost so far. The first path always
+ * reaches its end. If the path gets stuck, the search ends, because no other order reduces such a graph.
  */
 static void search(ks_planner *p, state *s, double cost) {
     if (p->stuck || !ks_tables_ready(&p->t) || (p->budget-- <= 0 && p->best < INFINITY)) return;
@@ -240,7 +248,7 @@ static void search(ks_planner *p, state *s, double cost) {
         state t = *s;
         remove_vertex(&t, m->w);
         join(p, &t, m->u, m->v, m->entry);
-        p->t.products.note[m->product].uses++; /* the product is used on this path */
+        p->t.products.note[m->product].uses++; /* this path uses the product */
         search(p, &t, cost + m->cost);
         p->t.products.note[m->product].uses--;
     }
@@ -254,7 +262,7 @@ int ks_search(ks_planner *p, const ks_plan_graph *g, ks_terminal *terminal, ks_r
     p->stuck = 0;
     p->net = g->net;
     p->root = g->root < 0 ? 0 : bit(g->root);
-    /* Searches twice if the budget ran out: the second time, ties are broken the other way. */
+    /* If the budget runs out, search a second time and break ties the other way. */
     for (p->from_end = 0, p->budget = -1; p->from_end < 2 && p->budget < 0; p->from_end++) {
         state s;
         if (!ks_tables_ready(&p->t)) return 0;

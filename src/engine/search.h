@@ -1,9 +1,9 @@
 /*
- * The search for the operations of one graph, by series-parallel reduction.
+ * Searches for the operations of one graph by series-parallel reduction.
  *
- * Vertices are removed one by one until one vertex remains. A vertex of degree 1 becomes a vector at its
- * neighbour. A vertex of degree 2 becomes a matrix product between its neighbours. Parallel edges merge into
- * elementwise products. Vertices of degree 2 can be removed in any order. A bounded search looks for the
+ * The search removes vertices one by one until one vertex remains. A vertex of degree 1 becomes a vector at
+ * its neighbour. A vertex of degree 2 becomes a matrix product between its neighbours. Parallel edges merge
+ * into elementwise products. Vertices of degree 2 can be removed in any order. A bounded search looks for the
  * order that adds the least work to the operations of the other graphs.
  */
 #pragma once
@@ -14,38 +14,41 @@ typedef struct {
     ks_tables t;
     ks_plan *pl;
     /*
-     * What the searches have read: products and vectors, as 4 * number + (2 for a vector) + (1 if used
-     * already), each once a search.
+     * The products and vectors that the searches have read. An entry is 4 * number + (2 for a vector) + (1 if
+     * used already), and occurs once per search.
      */
     uint32_t *read;
     size_t nread, read_room;
     uint32_t searches;
 
-    /* the graph, and the vertex that must remain, as a set */
+    /* The graph, and the set with the one vertex that must remain. */
     const ks_net *net;
     unsigned root;
-    /* the number of states that the search may still visit */
+    /* The search may still visit this many states. */
     int budget;
-    /* 1: of equally good vertices the search takes the last one first */
+    /* If from_end is 1, the search tries the last of several equally good vertices first. */
     int from_end;
-    /* the lowest cost found, and the terminal of that path; the vertices at which the search is stuck */
+    /*
+     * The lowest cost so far, and the terminal of that path. `stuck` is the set of vertices at which the
+     * search got stuck.
+     */
     double best;
     ks_terminal terminal;
     unsigned stuck;
 } ks_planner;
 
-/* The entries that a search read. Its outcome depends on nothing else. */
+/* The entries that a search read. The outcome of the search depends on nothing else. */
 typedef struct {
     size_t first, count;
-    /* 1 if the list was too short for all entries */
+    /* 1 if entries are missing */
     int partly;
 } ks_reading;
 
-/* Would a new search find the same result, because the entries have not changed? */
+/* Have the entries that a search read stayed the same? A new search would then find the same result. */
 int ks_search_stands(const ks_planner *p, const ks_reading *r);
 
 /*
- * The cheapest way found for a graph. 0 where there is none: p->stuck says where, or memory has failed
- * (p->t.failed).
+ * Finds the cheapest operations for a graph. If there are none, returns 0. Then p->stuck contains the
+ * remaining vertices, or memory is short and p->t.failed is set.
  */
 int ks_search(ks_planner *p, const ks_plan_graph *g, ks_terminal *terminal, ks_reading *r);

@@ -5,7 +5,10 @@
 
 /* ---- numbers ---- */
 
-/* Records that ks_tables_ready() makes room for: each of 20 weights and 20 edges, twice, may take 10 steps */
+/*
+ * ks_tables_ready() makes space for this many records. Each of 20 weights and 20 edges may take 10 steps,
+ * twice.
+ */
 enum { STATE = 500, FIRST = 2 * STATE };
 
 static size_t slot_of(const ks_numbers *n, const uint64_t *key) {
@@ -77,7 +80,8 @@ int ks_tables_begin(ks_tables *t, ks_plan *pl) {
                      .weights.size = sizeof(ks_weights),
                      .products.size = sizeof(ks_product),
                      .vectors.size = sizeof(ks_vector)};
-    for (int k = 0; k < KS_AXES; k++) t->cost[k] = fmax((double)pl->size[k], 50); /* below, overheads rule */
+    /* overheads dominate short axes */
+    for (int k = 0; k < KS_AXES; k++) t->cost[k] = fmax((double)pl->size[k], 50);
     if (!ks_tables_ready(t)) return 0;
     number(&t->weights, UINT64_MAX, 0, &fresh);
     number(&t->edges, UINT64_MAX, 0, &fresh);
@@ -110,7 +114,7 @@ static uint32_t flip_entry(const ks_plan *pl, uint32_t x) {
     return symmetric ? x : x ^ 1;
 }
 
-/* Returns the edge `rest` times an entry that follows its last entry. */
+/* Returns the edge `rest` times an entry that follows the last entry of `rest`. */
 static uint32_t append(ks_tables *t, uint32_t rest, uint32_t entry) {
     int fresh;
     const uint32_t e = number(&t->edges, rest, entry, &fresh);
@@ -157,7 +161,7 @@ int ks_edge_streams(const ks_edge *e) {
     return count;
 }
 
-/* Is the edge a matrix that exists already, rather than an elementwise product to be made? */
+/* Is the edge a matrix that exists already? Other edges are elementwise products. */
 static int direct(const ks_edge *e, int weighted) { return e->nleaf + e->nref == 1 && !weighted; }
 
 static double product_cost(const ks_tables *t, const ks_product *x) {

@@ -1,13 +1,15 @@
 /*
- * Protects `exact` from the rounding errors of one entry, row or column that is far larger than all others.
+ * Protects the exact estimator from the rounding errors of one entry, row or column that is far larger than
+ * all others.
  *
- * The rows of a cycle differ, and so do its columns: from order 2 on a cycle uses an entry once or not at
- * all. So the sum S over cycles is linear in each entry v. But the graphs of exact have terms in v^2n, which
- * cancel and leave their rounding. Let S(s) be the sum if the large entry is multiplied by s. S is linear in
- * s, so S(1) = (1 - 1/s) S(0) + (1/s) S(s). The code chooses s so that s v is no larger than the other
- * entries. Both sums then have the rounding errors of ordinary entries, multiplied by 1/s and not by s^-2n. A
- * cycle uses two entries of a row or column, or none. So for rows and columns, and at order 1, s^2 replaces
- * s. The estimates without a row or a column are sums of the same form.
+ * The rows of a cycle differ, and so do its columns. So from order 2 on, a cycle contains an entry once or
+ * not at all, and the sum S over cycles is linear in each entry v. The graphs of the exact estimator
+ * nevertheless have terms in v^2n, which cancel and leave their rounding errors. Let S(s) be the sum if the
+ * large entry is multiplied by s. S is linear in s, so S(1) = (1 - 1/s) S(0) + (1/s) S(s). The code chooses s
+ * so that s v is no larger than the other entries. Both sums then have the rounding errors of ordinary
+ * entries, multiplied by 1/s and not by s^-2n. A cycle contains two entries of a row or column, or none. So
+ * for rows and columns, and at order 1, s^2 replaces s. The estimates without a row or a column are sums of
+ * the same form.
  */
 #include "exact/apart.h"
 
@@ -18,15 +20,15 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the largest entry, row and column ---- */
+/* ---- search ---- */
 
 static double square_at(const ks_pair *p, size_t i, size_t a) {
     double x = p->A[i * p->Q + a], y = p->B[i * p->Q + a];
-    /* Entries are finite, and fmax() would be a function call for each entry. */
+    /* Entries are finite. fmax() would cost a function call for each entry. */
     return x * x > y * y ? x * x : y * y;
 }
 
-/* The two largest sums of squares, and the place of the largest */
+/* The two largest sums of squares of a line, and the number of the line with the largest. */
 typedef struct {
     double first, second;
     size_t at;
@@ -39,7 +41,7 @@ static void consider(two *t, double sum, size_t at) {
         t->second = fmax(t->second, sum);
 }
 
-/* Computes the sums of squares of a chunk's rows, or columns. */
+/* Computes the sums of squares of a chunk of rows or of columns. */
 enum { ROWS = 64, COLS = 32 };
 typedef struct {
     const ks_pair *p;
@@ -53,7 +55,7 @@ static kspec_status row_sums(void *ctx, size_t chunk, const ks_worker *worker) {
     const sums_job *j = ctx;
     const ks_pair *p = j->p;
     for (size_t i = chunk * ROWS, end = end_of(i, ROWS, p->P); i < end; i++) {
-        double sum[4] = {0}; /* four independent sums, computed side by side */
+        double sum[4] = {0}; /* Four independent sums let the processor add in parallel. */
         for (size_t a = 0; a < p->Q; a++) sum[a % 4] += square_at(p, i, a);
         j->sums[i] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
     }
@@ -81,7 +83,7 @@ static two largest(const double *sums, size_t count) {
 static kspec_status both_sums(const ks_run *run, const ks_pair *p, double *rows, double *cols,
                               kspec_error *err) {
     const ks_share row = {rows, sizeof *rows, p->P, ROWS}, col = {cols, sizeof *cols, p->Q, COLS};
-    /* for so few entries, the sums take less time than a message */
+    /* With so few entries, the sums take less time than a message to another process. */
     const int little = (double)p->P * (double)p->Q < 1e6;
     const ks_run alone = ks_run_alone(run), quiet = ks_run_part(little ? &alone : run, 0, 0);
     const ks_run r = ks_tile_threads(&quiet, 4.0 * (double)p->P * (double)p->Q);
@@ -91,7 +93,9 @@ static kspec_status both_sums(const ks_run *run, const ks_pair *p, double *rows,
     return st ? st : ks_team_for(&r, "columns", (p->Q + COLS - 1) / COLS, col_sums, &j, &col, 1, err);
 }
 
-/* The larger sum of squares of a row and a column, both without their common entry */
+/*
+ * Returns the larger of two sums of squares: of the row and of the column, both without their common entry.
+ */
 static double beside(const ks_pair *p, size_t row, size_t col) {
     double in_row = 0, in_col = 0;
     for (size_t a = 0; a < p->Q; a++) in_row += a == col ? 0 : square_at(p, row, a);
@@ -100,8 +104,8 @@ static double beside(const ks_pair *p, size_t row, size_t col) {
 }
 
 /*
- * Replaces *best by `a` if `a` exceeds the remaining entries by a larger factor than *best does. The terms of
- * `a` must not underflow in units of the remaining entries.
+ * Replaces *best by `a` if `a` exceeds the remaining entries by a larger factor than *best does. Skips `a` if
+ * its terms would underflow in units of the remaining entries.
  */
 static void prefer(ks_apart *best, ks_apart a, int nmax, double large, double rest) {
     if (!(rest > 0)) return;
@@ -131,16 +135,16 @@ kspec_status ks_apart_find(const ks_run *run, const ks_exact_plan *e, const ks_p
     return st;
 }
 
-/* ---- the two sums ---- */
+/* ---- sums ---- */
 
-/* Copies A or B to `to`, in units of the remaining entries, with the large part multiplied by s */
+/* Copies A or B to `to` in units of the remaining entries, and multiplies the large part by s. */
 static void rescale(double *to, const double *from, const ks_pair *p, const ks_apart *a, double s) {
     for (size_t k = 0; k < p->P * p->Q; k++) to[k] = ldexp(from[k], -a->unit);
     for (size_t i = a->row; i < a->row + a->rows; i++)
         for (size_t c = a->col; c < a->col + a->cols; c++) to[i * p->Q + c] *= s;
 }
 
-/* Sets x to (1 - f) x + f y, in the units of the data */
+/* Sets x to (1 - f) x + f y, in the units of the data. */
 static void combine(double *x, const double *y, size_t count, double f, int exponent) {
     for (size_t k = 0; k < count; k++) x[k] = ldexp((1 - f) * x[k] + f * y[k], exponent);
 }

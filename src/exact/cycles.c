@@ -1,4 +1,4 @@
-/* Lists the graphs of `exact` for all orders and plans their computation. */
+/* Lists the graphs of the exact estimator for all orders and plans their computation. */
 #include "exact/cycles.h"
 
 #include "base/error.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Lists the graphs of all orders; returns 0 without enough memory. */
+/* Lists the graphs of all orders. Returns 0 if memory is short. */
 static int list_graphs(ks_cycles *c, const size_t size[2]) {
     enum { MOST = 2 * KS_GRAPHS_MAX };
     if (!c->form.weighted) {

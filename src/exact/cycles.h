@@ -1,6 +1,7 @@
 /*
- * Turns the cycles of `exact` into small weighted graphs and plans them for all orders together. A graph is a
- * cycle with some positions identified (graph.c; terms.c if centred or from a finite population).
+ * Turns the cycles of the exact estimator into small weighted graphs, and plans them for all orders together.
+ * A graph is a cycle in which some positions share an index. graph.c lists the graphs of plain estimates, and
+ * terms.c lists the graphs of estimates that are centred or from a finite population.
  */
 #pragma once
 
@@ -8,41 +9,47 @@
 #include "kspec/moments.h"
 
 enum {
-    /* the highest order; at order 6 too many graphs need more than matrix products */
+    /* At order 6 too many graphs need more than matrix products. */
     KS_EXACT_NMAX = 5
 };
 
-/* The form of the data */
 typedef struct {
-    /* 1: one side is complete. Its vertices are summed beforehand, and edges are entries of a Gram matrix. */
+    /*
+     * If one_sided is 1, one side is complete. The code sums over its vertices beforehand, and an edge is an
+     * entry of a Gram matrix.
+     */
     int one_sided;
-    /* 1: A and B differ (one-sided: the Gram matrix is not symmetric) */
+    /* If two_trials is 1, A and B differ. A one-sided Gram matrix is then not symmetric. */
     int two_trials;
     /*
-     * 1: centred, or from a finite population (two-sided). The graphs then have separate weights for the
-     * estimate and for the leave-one-out estimates. The fields below are for weighted forms alone.
+     * If weighted is 1, the estimate is centred or from a finite population, and both sides were sampled. The
+     * graphs then have separate weights for the estimate and for the leave-one-out estimates. Only weighted
+     * forms use the fields below.
      */
     int weighted;
-    /* for each side: is it centred; the size of its population, or INFINITY; are its indices left out */
+    /* split is 1 if a side is centred. population is the size of its population, or INFINITY. */
     int split[2];
     double population[2];
     int pinned[2];
 } ks_exact_form;
 
 /*
- * A cycle with some positions identified. Two-sided: m[u][v] counts the edges of A and of B between row
- * vertex u and column vertex v (all in `a` if B is A). One-sided: all vertices are rows. For u < v, m[u][v].a
- * counts the edges G[u,v] and .b the edges G[v,u] (all in `a` if G is symmetric); m[u][u].a counts the loops
- * G[u,u].
+ * A cycle in which some positions share an index. If both sides were sampled, m[u][v] counts the edges of A
+ * and of B between row vertex u and column vertex v. If B is A, `a` counts all edges. With a complete side,
+ * all vertices are rows. Then for u < v, m[u][v].a counts the edges G[u,v] and m[u][v].b the edges G[v,u]. If
+ * G is symmetric, `a` counts both. m[u][u].a counts the loops G[u,u].
  */
 typedef struct {
     int n, rows, cols;
-    /* the sum of mu(pi) mu(sigma) over the partitions with this graph; terms.c explains weighted forms */
+    /*
+     * The weight is the sum of mu(pi) mu(sigma) over the partitions with this graph. terms.c explains the
+     * weights of weighted forms.
+     */
     double weight;
     /*
-     * For weighted forms. less: the weight of the graph in the estimates without one row and without one
-     * column. pin: the weight of the graph with the vertex `root` fixed to the omitted index; this value is
-     * subtracted. Vertices are numbered with rows first. root = -1: no vertex is fixed.
+     * Only for weighted forms. less contains the graph's weights in the estimates without one row and without
+     * one column. pin is the weight of the graph with the vertex `root` fixed to the omitted index, whose
+     * value is subtracted. Row vertices have the first numbers. root is -1 if no vertex is fixed.
      */
     double less[2], pin;
     int root;
@@ -51,13 +58,16 @@ typedef struct {
     } m[KS_EXACT_NMAX][KS_EXACT_NMAX];
 } ks_graph;
 
-/* Writes the different graphs of order n to out (room for KS_GRAPHS_MAX) and returns their number. */
-enum { KS_GRAPHS_MAX = 300 }; /* the largest number is 292 (two trials, n = 5) */
+/*
+ * Writes the different graphs of order n to out, which has space for KS_GRAPHS_MAX graphs. Returns their
+ * number.
+ */
+enum { KS_GRAPHS_MAX = 300 };
 size_t ks_graphs(ks_exact_form form, int n, ks_graph *out);
 
 /*
- * The graphs of all orders and their plan. Source 0 is A; source 1 is B if B differs. One-sided: source 0 is
- * the Gram matrix.
+ * The graphs of all orders and their plan. If both sides were sampled, source 0 is A, and source 1 is B if B
+ * differs. With a complete side, source 0 is the Gram matrix.
  */
 typedef struct {
     ks_exact_form form;
@@ -66,13 +76,13 @@ typedef struct {
     ks_graph *graphs;
     ks_plan plan;
     ks_arena arena;
-    /* the bytes of the finished plan, and the bytes needed while planning */
+    /* The bytes of the finished plan, and the bytes needed during planning. */
     size_t bytes, bytes_making;
 } ks_cycles;
 
 /*
- * Makes the graphs and the plan for a matrix of rows x cols. One-sided plans use only `rows`. At nmax = 5
- * this takes 1 to 4 ms; lower orders take much less.
+ * Lists the graphs and makes the plan for a matrix of rows x cols. With a complete side, the plan depends
+ * only on `rows`. At nmax = 5 this takes 1 to 4 ms, and much less at lower orders.
  */
 kspec_status ks_cycles_make(ks_cycles *c, ks_exact_form form, size_t rows, size_t cols, int nmax,
                             kspec_error *err);

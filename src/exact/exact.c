@@ -1,4 +1,4 @@
-/* Computes the `exact` estimator: the mean over all cycles with distinct rows and distinct columns. */
+/* Computes the exact estimator of m(n): the mean over all cycles with distinct rows and distinct columns. */
 #include "exact/exact.h"
 
 #include "base/center.h"
@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Computes the Gram matrix G (N x N) of the sampled side; when the other side is complete, the edges are
- * entries of G. Rows sampled: G[i_l, i_(l+1)] = sum_a A[i_l,a] B[i_(l+1),a] / Q. Columns sampled: G[a_l,
- * a_(l+1)] = sum_i B[i,a_l] A[i,a_(l+1)] / P.
+ * Computes the N x N Gram matrix G of the sampled side. If the other side is complete, the edges of graphs
+ * are entries of G. For sampled rows, G[i,j] is the sum of A[i,a] B[j,a] / Q over columns a. For sampled
+ * columns, G[a,b] is the sum of B[i,a] A[i,b] / P over rows i.
  */
 static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, const ks_mat *A, const ks_mat *B,
                  ks_mat *G) {
@@ -42,16 +42,16 @@ static void gram(ks_exec_state *x, const ks_pair *p, kspec_sampled s, const ks_m
 }
 
 /*
- * The results for each order: the sum over distinct cycles, and the sum of |terms|. On request,
- * through[side][(n-1)*size + i] is the sum over distinct cycles through i. For weighted cycles S is the
- * estimate, and the estimate without i is less[side][n-1] - through[side][(n-1)*size + i].
+ * The results of each order are the sum over distinct cycles and the sum of |terms|. If the caller sets
+ * `through`, through[side][(n-1)*size + i] receives the sum over distinct cycles through i. For weighted
+ * cycles S is the estimate, and the estimate without i is less[side][n-1] - through[side][(n-1)*size + i].
  */
 typedef struct {
     const ks_cycles *cycles;
     double S[KS_EXACT_NMAX], abs_S[KS_EXACT_NMAX], less[2][KS_EXACT_NMAX], *through[2];
 } sums;
 
-/* For weighted cycles: d[i] is the value of the graph with its last vertex fixed to i. */
+/* Receives the values d[i] of a weighted graph with its last vertex fixed to i. */
 static void fix_root(void *ctx, uint32_t graph, int side, double value, const double *d) {
     sums *s = ctx;
     const ks_graph *g = &s->cycles->graphs[graph];
@@ -61,7 +61,7 @@ static void fix_root(void *ctx, uint32_t graph, int side, double value, const do
     for (size_t i = 0; i < size && g->pin != 0; i++) through[i] += g->pin * d[i];
 }
 
-/* Runs the backward pass once per order n, with the graphs' weights. */
+/* Runs the backward pass once per order n with the weights of that order's graphs. */
 static void backward(ks_exec_state *x, const sums *s) {
     const ks_cycles *c = s->cycles;
     double *through[KS_AXES] = {NULL};
@@ -73,7 +73,7 @@ static void backward(ks_exec_state *x, const sums *s) {
     }
 }
 
-/* Executes the plan once; with_loo: also computes the sums over the cycles through each index. */
+/* Executes the plan once. If with_loo is 1, also computes the sums over the cycles through each index. */
 static kspec_status execute(ks_exec_state *x, sums *out, const ks_pair *p, kspec_sampled s, int with_loo) {
     const ks_cycles *c = out->cycles;
     const int gram_wanted = s != KSPEC_SAMPLED_BOTH;
@@ -195,8 +195,8 @@ void ks_exact_share(ks_exact_plan *e, kspec_team *team, int threads) {
 }
 
 /*
- * The bytes for the sums over the cycles through each row and column, in addition to the execution's own
- * memory
+ * Returns the bytes for the sums over the cycles through each row and column, in addition to the execution's
+ * own memory.
  */
 static size_t through_bytes(const ks_exact_plan *e, int nmax, int with_loo) {
     return with_loo ? ks_size((size_t)nmax, ks_size(e->P + e->Q + 16, sizeof(double))) : 0;
@@ -204,7 +204,8 @@ static size_t through_bytes(const ks_exact_plan *e, int nmax, int with_loo) {
 
 kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *work, size_t *bytes,
                            kspec_error *err) {
-    static const double one, other; /* stand in for the trials, because a dry run never reads an entry */
+    /* A dry run reads no entries, so these two numbers represent the trials. */
+    static const double one, other;
     int k = with_loo != 0;
     kspec_status st = make_plan(e, nmax, k, err);
     if (!st && !e->work[k]) {
@@ -221,22 +222,22 @@ kspec_status ks_exact_cost(ks_exact_plan *e, int nmax, int with_loo, double *wor
     return st;
 }
 
-static double falling(size_t N, int n) { /* (N)_n = N (N-1) ... (N-n+1) */
+static double falling(size_t N, int n) { /* returns (N)_n */
     double f = 1;
     for (int k = 0; k < n; k++) f *= (double)N - k;
     return f;
 }
 
 /*
- * Computes the estimates without each of the N indices of a sampled side. `other` is the factor of the other
- * side.
+ * Computes the estimates without each of the N indices of a sampled side. `other` is the number of choices on
+ * the other side.
  */
 static void leave_one_out(size_t N, int n, double S, double other, const double *through, double *out) {
     double cycles = falling(N - 1, n) * other;
     for (size_t i = 0; i < N; i++) out[i] = N > (size_t)n ? (S - through[i]) / cycles : NAN;
 }
 
-/* Computes the estimates of a weighted plan without each index of a side. */
+/* Computes the estimates of a weighted plan without each index of one side. */
 static void weighted_less(const ks_exact_plan *e, int side, int n, double m, double less,
                           const double *through, double *out) {
     size_t N = side_size(e, side);
@@ -282,7 +283,7 @@ kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *
         if (abs_terms) abs_terms[n - 1] = got.abs_S[n - 1] / (rows * cols);
         if (!out->rows) continue;
         double *row = out->rows + (size_t)(n - 1) * p->P, *col = out->cols + (size_t)(n - 1) * p->Q;
-        /* A one-sided plan calls its only side the rows. */
+        /* A plan for a complete side calls its only side the rows. */
         const double *r = got.through[0] + (size_t)(n - 1) * size[0];
         const double *c = s == KSPEC_SAMPLED_COLS ? r : got.through[1] + (size_t)(n - 1) * size[1];
         for (size_t i = 0; i < p->P; i++) row[i] = m;

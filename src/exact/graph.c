@@ -1,12 +1,14 @@
 /*
- * Lists the graphs of the plain `exact` estimator and their weights.
+ * Lists the graphs of the plain exact estimator and their weights.
  *
  * Let S be the sum over cycles with distinct rows and distinct columns. By Moebius inversion on set
  * partitions,
+ *
  *     S = sum over (pi, sigma) of mu(pi) mu(sigma) C(pi, sigma),  mu(pi) = prod over blocks (-1)^(k-1) (k-1)!
+ *
  * Here pi is a partition of the n row positions, and sigma is a partition of the n column positions. C is the
- * sum of the cycle's value in which the positions of one block are equal and all else is free. C depends only
- * on the graph, up to the names of its vertices.
+ * sum of the cycle's value over all indices that are equal within each block. C depends only on the graph, up
+ * to the names of its vertices.
  */
 #include "exact/cycles.h"
 
@@ -15,16 +17,16 @@
 enum { N = KS_EXACT_NMAX };
 
 typedef struct {
-    /* block[l] is the block of position l */
+    /* the block of each position */
     int blocks, block[N];
     double mu;
 } partition;
 
-/* the number of partitions of 5 positions (a Bell number) */
+/* Five positions have this many partitions (a Bell number). */
 enum { PARTITIONS = 52 };
 
 static int partitions(int n, partition *out) {
-    int count = 0, block[N] = {0}, top[N + 1] = {0}; /* top[l] is the number of blocks before position l */
+    int count = 0, block[N] = {0}, top[N + 1] = {0}; /* top[l] counts blocks before position l */
     for (int l = 0;;) {
         if (l == n) {
             partition *p = &out[count++];
@@ -33,11 +35,11 @@ static int partitions(int n, partition *out) {
             p->mu = 1;
             for (int k = 0; k < n; k++) {
                 p->block[k] = block[k];
-                /* the j-th position to join a block multiplies (-1)^(j-1) (j-1)! */
+                /* The j-th position to join a block multiplies mu by -(j-1). */
                 if (size[block[k]]) p->mu *= -size[block[k]];
                 size[block[k]]++;
             }
-            while (l > 0 && block[l - 1] == top[l - 1]) l--; /* skips positions that opened a block */
+            while (l > 0 && block[l - 1] == top[l - 1]) l--; /* skip positions that opened a block */
             if (l == 0) return count;
             block[--l]++;
         } else {
@@ -49,7 +51,7 @@ static int partitions(int n, partition *out) {
     }
 }
 
-/* The next permutation in lexicographic order, or 0. */
+/* Changes p to the next permutation in lexicographic order. Returns 0 after the last one. */
 static int next_permutation(int n, int *p) {
     int i = n - 2, j = n - 1;
     while (i >= 0 && p[i] > p[i + 1]) i--;
@@ -61,7 +63,7 @@ static int next_permutation(int n, int *p) {
     return 1;
 }
 
-/* ---- canonical names: the largest list of multiplicities over all renamings ---- */
+/* ---- names ---- */
 
 typedef struct {
     uint64_t word[N];
@@ -76,8 +78,10 @@ static void sort_descending(int n, uint64_t *w) {
 }
 
 /*
- * Two-sided: a word per column, a byte per row. The search permutes the rows and then sorts the columns. Only
- * orders of decreasing `key` count, because the key of a row is the same under every naming of the columns.
+ * Returns the name of a graph with sampled rows and columns, which is the largest list of edge counts over
+ * all renamings. A name has a word for each column, with a byte for each row. The search permutes the rows
+ * and then sorts the columns. It tries only orders of decreasing `key`, because the key of a row is the same
+ * under every renaming of the columns.
  */
 static name two_sided_name(const ks_graph *g) {
     name best = {{0}};
@@ -96,14 +100,15 @@ static name two_sided_name(const ks_graph *g) {
             for (int u = 0; u < g->rows; u++)
                 x.word[v] = x.word[v] << 8 | (uint64_t)(g->m[p[u]][v].a << 4 | g->m[p[u]][v].b);
         sort_descending(g->cols, x.word);
-        if (memcmp(&x, &best, sizeof x) > 0) best = x; /* any fixed order of names will do */
+        if (memcmp(&x, &best, sizeof x) > 0) best = x; /* any fixed order works */
     } while (next_permutation(g->rows, p));
     return best;
 }
 
 /*
- * One-sided: a word per vertex, a byte per other vertex. A byte counts the edges away from the vertex and, in
- * a directed graph, those towards it.
+ * Returns the name of a graph with a complete side. The name has a word for each vertex, with a byte for each
+ * other vertex. A byte counts the edges away from the vertex and, in a directed graph, also the edges towards
+ * it.
  */
 static name one_sided_name(const ks_graph *g, int directed) {
     name best = {{0}};
@@ -126,12 +131,12 @@ static ks_graph identify(ks_exact_form form, int n, const partition *pi, const p
     ks_graph g = {.n = n, .rows = pi->blocks, .root = -1};
     for (int l = 0; l < n; l++) {
         int u = pi->block[l], next = pi->block[(l + 1) % n];
-        if (form.one_sided) { /* G[i_l, i_(l+1)] */
+        if (form.one_sided) {
             if (u <= next || !form.two_trials)
                 g.m[u < next ? u : next][u < next ? next : u].a++;
             else
                 g.m[next][u].b++;
-        } else { /* A[i_l, alpha_l] B[i_(l+1), alpha_l] */
+        } else {
             int v = sigma->block[l];
             g.m[u][v].a++;
             if (form.two_trials)
@@ -144,18 +149,18 @@ static ks_graph identify(ks_exact_form form, int n, const partition *pi, const p
     return g;
 }
 
-/* ---- symmetries of the cycle ---- */
+/* ---- symmetries ---- */
 
 /*
  * A cycle stays the same if it is read from another position, or backwards if B is A. So up to 2n pairs of
- * partitions have one graph, and only the first of them needs a name. Both tables hold numbers of partitions.
- * In turned[0][r][i], position l has the block that l + r has in partition i. In turned[1][r][i] it has the
- * block of r - l. Column l lies between the rows l and l + 1, so if rows take the blocks of r - l, columns
- * take the blocks of r - 1 - l.
+ * partitions have the same graph, and only the first of them needs a name. Both tables contain numbers of
+ * partitions. In partition turned[0][r][i], position l has the block that position l + r has in partition i.
+ * In turned[1][r][i], position l has the block of position r - l. Column l lies between the rows l and l + 1,
+ * so if rows take the blocks of r - l, columns take the blocks of r - 1 - l.
  */
 typedef uint8_t turned_partitions[2][N][PARTITIONS];
 
-/* the number of a partition whose blocks are numbered in order of appearance */
+/* Returns the number of a partition whose blocks are numbered in order of appearance. */
 static int code(int n, const int *block) {
     int c = 0;
     for (int l = 0; l < n; l++) c = c * N + block[l];
@@ -168,7 +173,7 @@ static void turn(int n, int parts, const partition *part, turned_partitions turn
     for (int back = 0; back < 2; back++)
         for (int r = 0; r < n; r++)
             for (int i = 0; i < parts; i++) {
-                int block[N], as[N] = {0}, blocks = 0; /* as[b] is the new number of block b, plus 1 */
+                int block[N], as[N] = {0}, blocks = 0; /* as[b] is b's new number plus 1 */
                 for (int l = 0; l < n; l++) {
                     int *b = &as[part[i].block[(back ? r - l + n : r + l) % n]];
                     if (!*b) *b = ++blocks;
@@ -202,7 +207,7 @@ static size_t place(listed *list, ks_exact_form form, const ks_graph *g) {
 size_t ks_graphs(ks_exact_form form, int n, ks_graph *out) {
     partition part[PARTITIONS];
     turned_partitions turned;
-    uint16_t at[PARTITIONS][PARTITIONS] = {{0}}; /* at[..] is the position in the list, plus 1 */
+    uint16_t at[PARTITIONS][PARTITIONS] = {{0}}; /* at[i][k] is the graph's position plus 1 */
     listed list = {.graphs = out};
     int parts = partitions(n, part);
     turn(n, parts, part, turned);

@@ -1,20 +1,23 @@
 /*
  * Lists the graphs and weights of centred kernels and of finite populations.
  *
- * A centred kernel puts at each of the n row positions of the cycle either one row or minus two independent
- * ones. So m_c(n) = sum over B of (-1)^|B| E[cycle whose row positions in B are split in two]. Centred
- * columns split the column positions likewise. A term has r = n + |B| row slots. If the P rows are sampled
- * without replacement from a population of N, the partition tau of the slots has the weight
+ * A cycle has n row positions. A centred kernel puts either one row or minus two independent rows at each
+ * position. So m_c(n) is the sum over sets B of positions of (-1)^|B| E[cycle whose row positions in B are
+ * split in two]. Centred columns split the column positions in the same way. A term has r = n + |B| row
+ * slots. If the P rows are sampled without replacement from a population of N, a partition tau of the slots
+ * has the weight
+ *
  *     w(tau) = sum over pi <= tau of mu(pi,tau) (N)_|pi| / (N^r (P)_|pi|),
- * which is mu(tau) / (P)_r for N infinite. The estimate is the sum of (-1)^|B| w(tau) w(sigma) C(tau, sigma)
- * over all terms. On a complete side, N = P, the weight is the sum of mu(pi,tau) / N^r, so only the partition
- * into single slots counts.
+ *
+ * which is mu(tau) / (P)_r for infinite N. The estimate is the sum of (-1)^|B| w(tau) w(sigma) C(tau, sigma)
+ * over all terms, where C is the sum of graph.c for partitions of rows and columns. On a complete side, N =
+ * P, and the weight is the sum of mu(pi,tau) / N^r, so only the partition into single slots counts.
  *
  * The mean of every distinct-index sum behind pi is multilinear in weights of the rows. Without row i,
  * (P)_|pi| becomes (P-1)_|pi|. For each block t of tau, C loses its value with t fixed to i as many times as
- * t holds blocks of pi. The lost values are sums over graphs with one vertex fixed. These differ from the
- * derivative of the sums over graphs, since a half of a split position has one edge and a whole position has
- * two.
+ * t contains blocks of pi. The lost values are sums over graphs with one vertex fixed. These sums differ from
+ * the derivative of the sums over graphs, since a half of a split position has one edge and a whole position
+ * has two.
  *
  * The caller removes the mean of every centred line from the data, which changes no estimate. Then a half
  * that is alone in its block makes C zero, unless it is the fixed vertex.
@@ -25,19 +28,19 @@
 #include <string.h>
 
 /*
- * the highest order; the edges of the cycle; and the most blocks of a partition that counts: one half alone,
- * and all other blocks with two ends or more
+ * EDGES is the number of edges of a cycle at the highest order. A partition that counts has at most BLOCKS
+ * blocks: one half alone, and other blocks with two ends or more.
  */
 enum { N = KS_WEIGHTED_NMAX, EDGES = 2 * N, BLOCKS = N };
 
-/* ---- the weights of one side ---- */
+/* ---- weights ---- */
 
 typedef struct {
-    /* the number of blocks of each size, four bits each */
+    /* Four bits for each block size count the blocks of that size. */
     uint32_t sizes;
     /*
-     * The weight of the partition in the estimate (value), in the estimates without one index (less), and for
-     * a fixed block, by its size (pin)
+     * value is the partition's weight in the estimate, and less is its weight in the estimates without one
+     * index. pin[s] is the weight if a block of size s is fixed.
      */
     double value, less, pin[EDGES + 1];
 } side_weights;
@@ -46,13 +49,16 @@ typedef struct {
     double coefficient[EDGES + 1];
 } polynomial;
 
-/* Stirling numbers of the second kind times mu, for a block of k slots split into p = 0 ... k blocks */
+/*
+ * Returns the polynomial whose coefficients are Stirling numbers of the second kind times mu, for a block of
+ * k slots split into 0 ... k blocks.
+ */
 static polynomial splits_of(int k) {
     polynomial s = {{1}};
     for (int j = 0; j < k; j++)
         for (int p = j + 1; p >= 0; p--)
             s.coefficient[p] = p * s.coefficient[p] + (p ? s.coefficient[p - 1] : 0);
-    double mu = 1; /* (-1)^(p-1) (p-1)! */
+    double mu = 1; /* becomes (-1)^(p-1) (p-1)! */
     for (int p = 1; p <= k; p++, mu *= -(p - 1)) s.coefficient[p] *= mu;
     return s;
 }
@@ -64,9 +70,12 @@ static polynomial times(const polynomial *x, const polynomial *y) {
     return z;
 }
 
-/* Sums coefficient[p] (N)_p / (N^r (P)_p) over p, without the terms that need more than P indices */
+/*
+ * Returns the sum over p of coefficient[p] (N)_p / (N^r (P)_p). The sum omits terms that need more than P
+ * indices.
+ */
 static double with_population(const polynomial *x, int r, double population, double P) {
-    double sum = 0, ratio = 1; /* (N)_p / (N^p (P)_p) */
+    double sum = 0, ratio = 1; /* ratio is (N)_p / (N^p (P)_p) */
     for (int p = 1; p <= r; p++) {
         double left = isinf(population) ? 1 : 1 - (p - 1) / population;
         if (left <= 0 || P - (p - 1) <= 0) break;
@@ -79,7 +88,9 @@ static double with_population(const polynomial *x, int r, double population, dou
 
 static side_weights weigh(uint32_t sizes, int r, double sign, double population, double P) {
     side_weights w = {.sizes = sizes, .value = sign * pow(population, -r)};
-    /* On a complete side only the partition into single slots counts, and no index is left out. */
+    /*
+     * On a complete side only the partition into single slots counts, and the jackknife leaves nothing out.
+     */
     if (population <= P) return w;
     polynomial part[EDGES + 1], all = {{1}};
     for (int k = 1; k <= r; k++) {
@@ -100,36 +111,36 @@ static side_weights weigh(uint32_t sizes, int r, double sign, double population,
     return w;
 }
 
-/* ---- partitions of one side's slots ---- */
+/* ---- partitions ---- */
 
 /*
- * Position l of the rows has the edges 2l-1 and 2l (mod 2n); position l of the columns has 2l and 2l+1. Even
- * edges belong to A, odd ones to B. block[e] is the block at the end of edge e. An edge whose position is not
- * split shares its block with its neighbour.
+ * A partition of one side's slots. Row position l has the edges 2l-1 and 2l (mod 2n), and column position l
+ * has the edges 2l and 2l+1. Even edges belong to A, and odd edges to B. block[e] is the block at the end of
+ * edge e. An edge whose position is not split shares its block with its neighbour.
  */
 typedef struct {
     uint8_t block[EDGES], size[EDGES], blocks;
-    /* a bit for each position: 1 if the position is split */
+    /* Bit l is 1 if position l is split. */
     uint8_t split;
-    /* the block that consists of one half, or -1 */
+    /* Number of the block that consists of one half of a position, or -1. */
     int8_t lone;
     uint16_t weights;
 } arrangement;
 
 typedef struct {
     /*
-     * is this side the columns; the order; how many halves may be alone in a block; the sizes of population
-     * and sample
+     * cols is 1 if this side is the columns. n is the order, and at most `lone` halves may be alone in a
+     * block. population and P are the sizes of the population and the sample.
      */
     int cols, n, lone;
     double population, P;
-    /* the list of arrangements, and the different weights in the list */
+    /* The arrangements of the side, and the number of different weights in this list. */
     arrangement *list;
     size_t count, room, nweights;
     side_weights *weights;
 } side;
 
-/* an upper bound on the number of different weights of one side: the integer partitions of 4 ... 8 */
+/* An upper bound on the number of different weights of one side, from the integer partitions of 4 ... 8. */
 enum { KINDS = 5 + 7 + 11 + 15 + 22 };
 
 static int weights_number(side *s, uint32_t sizes, int r) {
@@ -140,11 +151,13 @@ static int weights_number(side *s, uint32_t sizes, int r) {
     return (int)k;
 }
 
-/* Places the slots from number `slot` on in every way, in blocks numbered in order of appearance. */
+/*
+ * Lists all ways to place the slots from number `slot` on in blocks that are numbered in order of appearance.
+ */
 static void arrange(side *s, int slots, const uint8_t (*ends)[2], const uint8_t *width, arrangement a,
                     int slot) {
     if (slot == slots) {
-        /* on a complete side only the partition into single slots counts */
+        /* On a complete side only the partition into single slots counts. */
         if (s->population <= s->P && a.blocks < slots) return;
         uint32_t sizes = 0;
         int degree[EDGES] = {0}, lone = 0;
@@ -168,7 +181,10 @@ static void arrange(side *s, int slots, const uint8_t (*ends)[2], const uint8_t 
     }
 }
 
-/* Appends all partitions of the slots if these positions are split. */
+/*
+ * Appends all partitions of the slots for one choice of split positions. Bit l of `split` is 1 if position l
+ * is split.
+ */
 static void list_split(side *s, unsigned split) {
     uint8_t ends[EDGES][2], width[EDGES];
     int slots = 0, n = s->n;
@@ -185,12 +201,12 @@ static void list_split(side *s, unsigned split) {
     arrange(s, slots, (const uint8_t(*)[2])ends, width, (arrangement){.split = (uint8_t)split}, 0);
 }
 
-/* ---- symmetries of the cycle ---- */
+/* ---- symmetries ---- */
 
 /*
- * A cycle stays the same if it is read from another position, or backwards if B is A. Of the equal choices of
- * split rows and column partition, the list takes only the first and counts it `orbit` times. The others have
- * orbit 0.
+ * A cycle stays the same if it is read from another position, or backwards if B is A. Such rotations make
+ * several choices of split rows and column partition equal. The list contains only the first of them, which
+ * counts `orbit` times. The others have orbit 0.
  */
 typedef struct {
     uint8_t code[2 * EDGES];
@@ -201,12 +217,12 @@ static choice moved(int n, unsigned split, const arrangement *col, int by, int b
     uint8_t as[EDGES] = {0}, blocks = 0;
     for (int e = 0; e < 2 * n; e++) {
         int from = (back ? 2 * n - 1 - e + 2 * by : e + 2 * by) % (2 * n);
-        /* 1 if the edge ends at a split row position */
+        /* Mark edges that end at a split row position. */
         c.code[e] = split >> (from + 1) / 2 % n & 1;
         uint8_t *b = &as[col->block[from]];
         if (!*b) *b = ++blocks;
         c.code[EDGES + e] = *b;
-        /* a split column position differs from one whose halves have one block */
+        /* A split column position differs from a position whose halves share a block. */
         c.code[EDGES + e] |= (uint8_t)((col->split >> from / 2 & 1) << 7);
     }
     return c;
@@ -225,19 +241,22 @@ static int orbit(int n, int two_trials, unsigned split, const arrangement *col) 
     return (two_trials ? 1 : 2) * n / same;
 }
 
-/* ---- graphs, identified by the multiplicities of their edges ---- */
+/* ---- graphs ---- */
 
-/* word[v] describes column v with a byte per row: a << 4 | b for a edges of A and b edges of B */
+/*
+ * The name of a graph lists how many edges join each pair of vertices. word[v] describes column v with a byte
+ * for each row. The byte is a << 4 | b for a edges of A and b edges of B.
+ */
 typedef struct {
     uint32_t word[BLOCKS];
-    /* fixed is 1 if the first row is fixed, 2 if the first column is fixed, else 0 */
+    /* fixed is 1 if the first row is fixed, 2 if the first column is fixed, and 0 otherwise. */
     uint8_t fixed, rows, cols;
 } name;
 
 typedef struct {
     name name;
     double value, less[2], pin[2 * BLOCKS];
-    /* the number of this graph in the list of graphs without a fixed vertex */
+    /* Number of this graph in the list of graphs without a fixed vertex. */
     int whole;
 } entry;
 
@@ -246,7 +265,10 @@ typedef struct {
     size_t count, room;
     uint32_t *slot;
     size_t slots;
-    /* 1: more names came than fit in the table; the surplus shares the entry after the last */
+    /*
+     * If overfull is 1, the table was too small for all names. The surplus names share the entry after the
+     * last.
+     */
     int overfull;
 } entries;
 
@@ -290,8 +312,8 @@ static void row_keys(const name *x, uint32_t *key) {
 }
 
 /*
- * Returns x with its rows in the order p, and its columns from `from` on in decreasing order. q receives the
- * old numbers of the columns.
+ * Returns x with its rows in the order p, and with its columns from `from` on in decreasing order. q receives
+ * the old numbers of the columns.
  */
 static name renamed(const name *x, const int *p, int from, int *q) {
     name y = *x;
@@ -307,7 +329,7 @@ static name renamed(const name *x, const int *p, int from, int *q) {
 
 /*
  * Returns the name whose rows are in the order of their keys. This name is quick to find, and most renamings
- * of a graph share it.
+ * of a graph have the same one.
  */
 static name sorted_name(const name *x, int *p, int *q) {
     uint32_t key[BLOCKS];
@@ -339,8 +361,8 @@ static void best_order(const name *x, const uint32_t *key, int *p, int done, uns
 }
 
 /*
- * Returns the name that all renamings share if the fixed row (fixed: 1) or column (2) stays the first of its
- * side
+ * Returns the same name for all renamings that keep the fixed vertex first on its side. That vertex is a row
+ * if `fixed` is 1, and a column if it is 2.
  */
 static name full_name(const name *x, int fixed, int vertex) {
     name y = *x, best = {.rows = x->rows, .cols = x->cols, .fixed = (uint8_t)fixed};
@@ -355,7 +377,7 @@ static name full_name(const name *x, int fixed, int vertex) {
     return best;
 }
 
-/* ---- all terms of one order ---- */
+/* ---- terms ---- */
 
 typedef struct {
     const ks_exact_form *form;
@@ -364,9 +386,9 @@ typedef struct {
     entries sorted;
 } maker;
 
-/* Adds the term of these partitions, `times` times. */
+/* Adds the term of two partitions of rows and columns `times` times. */
 static void add_term(maker *m, const arrangement *row, const arrangement *col, double times) {
-    /* At most one half can be alone in its block, because only one vertex can be fixed. */
+    /* Only one vertex can be fixed, so at most one half can be alone in its block. */
     if (row->lone >= 0 && col->lone >= 0) return;
     name x = {.rows = row->blocks, .cols = col->blocks};
     for (int e = 0; e < 2 * m->n; e++) {
@@ -425,9 +447,9 @@ static ks_graph graph_of(const entry *e, int n) {
 }
 
 /*
- * Merges terms with the same name: once without a fixed vertex, for the values, and once for every vertex.
- * The value of a graph is the sum over its fixed vertex. So it comes from a graph with a fixed vertex, if one
- * exists.
+ * Merges terms with the same name, once without a fixed vertex for the values, and once for every vertex. The
+ * value of a graph is the sum over the values of its fixed vertex. So if a graph with a fixed vertex exists,
+ * its values also give the value of the whole graph.
  */
 static void merge(const maker *m, entries *whole, entries *fixed) {
     for (size_t k = 0; k < m->sorted.count; k++) {
@@ -461,7 +483,7 @@ static size_t graphs(int n, const entries *whole, const entries *fixed, ks_graph
 
 ks_graph *ks_terms(const ks_exact_form *form, const size_t size[2], int n, size_t *count, ks_arena *arena,
                    size_t *room) {
-    /* upper bounds over all orders and forms; SORTED, WHOLE and FIXED are a little larger than necessary */
+    /* Upper bounds over all orders and forms. SORTED, WHOLE and FIXED are a little larger than necessary. */
     enum { ROWS = 2011, COLS = 5156, SORTED = 1200, WHOLE = 1100, FIXED = 2800 };
     maker m = {.form = form, .n = n};
     ks_arena own = {0};
