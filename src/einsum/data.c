@@ -1,4 +1,7 @@
-/* Prepares the matrices of an expression: takes halves of trials, removes means, scales entries. */
+/*
+ * Prepares the matrices of an expression. The code averages halves of trials, removes means and scales
+ * entries.
+ */
 #include "einsum/data.h"
 
 #include "base/error.h"
@@ -10,8 +13,8 @@
 #include <string.h>
 
 /*
- * Removes the mean over the rows (side 0) or over the columns. The value of a centred expression stays the
- * same, and large means would cost digits.
+ * Subtracts from each line its mean, over the rows (side 0) or over the columns. The value of a centred
+ * expression stays the same, but large means would cost digits.
  */
 static void remove_mean(double *x, size_t rows, size_t cols, int side) {
     const size_t lines = side ? rows : cols, count = side ? cols : rows, line = side ? cols : 1,
@@ -26,15 +29,15 @@ static void remove_mean(double *x, size_t rows, size_t cols, int side) {
     }
 }
 
-/* Sets out[i,g] to 1 if row i is in group g, else to 0 */
+/* Sets out[i,g] to 1 if row i is in group g, and otherwise to 0. */
 static void set_members(const ks_groups *g, double *out) {
     memset(out, 0, ks_size(g->n, g->count) * sizeof *out);
     for (size_t i = 0; i < g->n; i++) out[i * g->count + g->of[i]] = 1;
 }
 
 /*
- * Sets out to the mean of a matrix's trials order[first ... first+count-1], centred and scaled like the
- * source
+ * Sets out to the mean of the trials order[first ... first+count-1] of a matrix, centred and scaled like the
+ * source.
  */
 static kspec_status mean_of(const ks_data *d, int source, const size_t *order, size_t first, size_t count,
                             double *out, kspec_error *err) {
@@ -62,7 +65,7 @@ static kspec_status mean_of(const ks_data *d, int source, const size_t *order, s
     return KSPEC_OK;
 }
 
-/* Can the computation read the caller's own matrix, unless the scale requires a copy? */
+/* Can the computation read the caller's own matrix? The scale may still require a copy. */
 static int is_ready(const ks_data *d, int source) {
     const ks_source *s = &d->names->source[source];
     if (s->given == d->names->given) return 0;
@@ -77,7 +80,7 @@ static int is_near(const double *x, size_t count) {
     return sum < 0x1p60 && sum > (double)count * 0x1p-60;
 }
 
-/* The exponent of the root mean square; 0 for zeros */
+/* Returns the binary exponent of the root mean square, or 0 if all entries are 0. */
 static int exponent_of(const double *x, size_t count) {
     double most = 0, sum = 0;
     for (size_t k = 0; k < count; k++) most = fmax(most, fabs(x[k]));
@@ -123,7 +126,7 @@ kspec_status ks_data_split(ks_data *d, size_t r, kspec_error *err) {
         const int g = d->names->source[s].given, half = d->names->source[s].half;
         if (g == d->names->given) continue;
         const size_t T = d->operands[g].ntrials;
-        /* ks_data_make() or the first split has filled the matrix; only the scale may be missing */
+        /* With one trial, the matrix is complete, but may still need scaling. */
         if (T == 1) {
             const kspec_matrix *m = d->operands[g].trials;
             const double scale = d->done[s] || !d->own[s] ? 1 : ldexp(1, -d->exponent[g]);
@@ -131,7 +134,10 @@ kspec_status ks_data_split(ks_data *d, size_t r, kspec_error *err) {
             d->done[s] = 1;
             continue;
         }
-        /* matrices with equal numbers of trials use one order, so noise that they share stays in one half */
+        /*
+         * Matrices with equal numbers of trials use the same order, so noise that they share stays in one
+         * half.
+         */
         if (T > 2) ks_random_permutation(d->seed, ks_stream(KS_STREAM_SPLIT, r), T, d->order);
         for (size_t t = 0; t < T && T <= 2; t++) d->order[t] = t;
         const size_t first = half == 2 ? T / 2 : 0, count = !half ? 1 : half == 2 ? T - T / 2 : T / 2;

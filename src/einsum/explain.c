@@ -26,7 +26,10 @@ static void put(writer *w, const char *fmt, ...) {
     va_end(args);
 }
 
-/* Names the k-th index of an axis in this line: the axis's first index in the expression, with k primes */
+/*
+ * Writes the name of the k-th index of an axis in one line of the plan: the name of the axis's first index in
+ * the expression, with k primes.
+ */
 static const char *index_of(const writer *w, int axis, int k, char *out) {
     static const char primes[] = "''";
     if (axis && axis == w->names->groups) {

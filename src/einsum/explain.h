@@ -5,8 +5,8 @@
 #include "einsum/slices.h"
 
 /*
- * Returns text in the arena, one line for each result, or NULL without memory. After `lines` lines the text
- * ends with the number of further lines.
+ * Returns the text in the arena, with one line for each result, or NULL if memory is short. After `lines`
+ * lines the text ends with the number of further lines.
  */
 const char *ks_explain(const ks_plan *p, const ks_slices *slices, const ks_formula *text,
                        const ks_names *names, const ks_given *given, const ks_sum *sum,

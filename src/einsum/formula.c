@@ -24,7 +24,7 @@ kspec_status ks_formula_fail(const char *text, int at, kspec_error *err, const c
                    length > AROUND ? AROUND : length, text + at, length > AROUND ? " ..." : "", what);
 }
 
-/* ---- reading ---- */
+/* ---- parser ---- */
 
 typedef struct {
     ks_formula *to;
@@ -98,7 +98,7 @@ static kspec_status factor(reader *r, ks_formula_term *t) {
     return st;
 }
 
-/* Reads digits with a decimal point, in every locale. */
+/* Reads digits with a decimal point in every locale. */
 static kspec_status decimal(reader *r, double *out) {
     double digits = 0, unit = 1;
     int count = 0, point = 0;
@@ -140,7 +140,7 @@ static kspec_status coefficient(reader *r, double *out) {
     return st;
 }
 
-/* Reports a letter that no entry begins with, and the text to write instead. */
+/* Reports a letter that cannot begin an entry, and says which text to write instead. */
 static kspec_status fail_letter(reader *r, const char *otherwise) {
     const char c = next(r);
     const char *instead = c == '^' || c == '*' ? "write an entry again for each power, as in X[i,a] X[i,a]"
@@ -150,7 +150,7 @@ static kspec_status fail_letter(reader *r, const char *otherwise) {
     return ks_formula_fail(r->text, r->at, r->err, "%s", instead);
 }
 
-/* [+ or -] [number] [*] entry [*] entry ... */
+/* Reads a term: [+ or -] [number] [*] entry [*] entry ... */
 static kspec_status term(reader *r, int first) {
     if (r->to->terms == KS_FORMULA_TERMS)
         return ks_formula_fail(r->text, r->at, r->err, "a sum has %d products at most", KS_FORMULA_TERMS);

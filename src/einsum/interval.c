@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* The spread of the estimates on the sides from ... to-1 */
+/* Summarises the leave-one-out estimates of the sides from ... to-1. */
 static ks_spread spread_of(double value, const ks_sides *of, size_t from, size_t to) {
     ks_spread s = {0};
     for (size_t k = from; k < to; k++) ks_spread_add(&s, of->values[k], of->size[k], of->share[k], value);

@@ -17,11 +17,11 @@ typedef struct {
     ks_names *to;
     kspec_error *err;
     /*
-     * same: for each side of each given matrix, the first side with the same axis. index: for each index, a
-     * side with the axis of the index, or -1
+     * same[s] is the first side of a given matrix with the same axis as side s. index[i] is a side with the
+     * axis of index i, or -1.
      */
     int same[2 * KS_GIVEN], index[KS_FORMULA_INDICES];
-    /* for each side, the number of the side's axis in the expression, or -1 */
+    /* For each side, the number of its axis in the expression, or -1. */
     int axis[2 * KS_GIVEN];
 } resolver;
 
@@ -29,7 +29,7 @@ static const char *const sides[2] = {"rows", "columns"};
 
 /* ---- matrices ---- */
 
-/* Returns the list of names that an expression may use, for messages */
+/* Returns the list of names that an expression may use, for messages. */
 static const char *known(const resolver *r, char *room, size_t size) {
     size_t used = 0;
     room[0] = 0;
@@ -41,7 +41,7 @@ static const char *known(const resolver *r, char *room, size_t size) {
     return room;
 }
 
-/* Finds the matrix of this name, or the half 1 or 2 of a list of trials (X1 and X2 of X). */
+/* Finds the matrix of this name. A list X of trials also has the names X1 and X2 for its halves. */
 static kspec_status find(const resolver *r, ks_word w, int *given, int *half) {
     const char *text = r->text->text;
     char names[120];
@@ -108,7 +108,7 @@ static kspec_status link_axes(resolver *r) {
     return KSPEC_OK;
 }
 
-/* ---- lists of names ---- */
+/* ---- lists ---- */
 
 /* Reads the next name of a list and moves *at behind the name. Returns 0 at the end of the list. */
 static int next_name(const char **at, const char **name) {
@@ -118,7 +118,7 @@ static int next_name(const char **at, const char **name) {
     return (int)(*at - *name);
 }
 
-/* Declares that the matrices of this list have the same columns. */
+/* Declares that the matrices in the option's list have the same columns. */
 static kspec_status link_columns(resolver *r) {
     const char *at = r->said->same_cols, *name;
     int first = -1, length;
@@ -158,7 +158,7 @@ static kspec_status number_axes(resolver *r) {
         to->index_axis[k] = r->axis[at];
     }
     for (int k = 0; k < 2 * r->count; k++) r->axis[k] = r->axis[root(r, k)];
-    for (int x = 0; x < to->axes; x++) { /* "rows of X and Y (i, j)" */
+    for (int x = 0; x < to->axes; x++) {
         char *label = to->label[x];
         size_t used = 0, size = KS_AXIS_LABEL, listed = 0;
         int square = 0, cols = 1, before = 0;
@@ -182,7 +182,10 @@ static kspec_status number_axes(resolver *r) {
     return KSPEC_OK;
 }
 
-/* The set of axes that a name means: the axis of an index, all rows, all columns, or both */
+/*
+ * Returns the set of axes that a name means, which may be the axis of an index, all rows, all columns, or
+ * both.
+ */
 static kspec_status axes_of(const resolver *r, const char *option, const char *name, int length,
                             unsigned *set) {
     const ks_formula *t = r->text;
@@ -250,13 +253,13 @@ static kspec_status read_said(resolver *r) {
     return KSPEC_OK;
 }
 
-/* ---- groups of rows ---- */
+/* ---- groups ---- */
 
 static kspec_status fail_groups(const resolver *r, kspec_status st) {
     return ks_about(r->err, "row_groups", NULL, st);
 }
 
-/* Finds the axis of all rows in the expression; fails and returns 0 if the expression has two. */
+/* Finds the axis of all rows in the expression. Fails and returns 0 if the expression has two such axes. */
 static kspec_status find_rows(const resolver *r, int *rows) {
     const ks_names *n = r->to;
     *rows = -1;
@@ -286,7 +289,7 @@ static kspec_status add_groups(resolver *r) {
         return fail_groups(r, ks_fail(r->err, KSPEC_E_ARG,
                                       "the %s come in groups, and cannot be complete or from a population",
                                       to->label[rows]));
-    if (!g->of) return KSPEC_OK; /* groups of single rows change nothing */
+    if (!g->of) return KSPEC_OK; /* single rows need no groups */
     if (to->axes == KS_AXES)
         return fail_groups(r, ks_fail(r->err, KSPEC_E_ARG, "groups leave room for %d axes", KS_AXES - 1));
     to->grouped = rows, to->groups = a->groups = to->axes++;
@@ -300,7 +303,7 @@ static kspec_status add_groups(resolver *r) {
     return KSPEC_OK;
 }
 
-/* ---- the graphs ---- */
+/* ---- graphs ---- */
 
 static int source_of(resolver *r, int given, int half) {
     ks_names *to = r->to;
@@ -365,7 +368,7 @@ kspec_status ks_names_resolve(const ks_formula *text, const ks_given *given, siz
     if (!st) st = read_said(&r);
     for (int k = 0; k < text->terms && !st; k++)
         st = make_net(&r, &text->term[k], &out->monomial[out->monomials++]);
-    /* each product also appears with halves swapped */
+    /* With halves of trials, list each product a second time with the halves swapped. */
     for (int k = 0; k < text->terms && !st && out->halves; k++) {
         ks_monomial m = out->monomial[k];
         m.coefficient /= 2;

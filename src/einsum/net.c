@@ -1,16 +1,16 @@
 /*
- * Finds the canonical form of a graph, so that equal graphs get equal codes. Each vertex has a colour.
- * Repeatedly, the colours of the neighbours refine a vertex's colour, until no class of equal colours splits.
- * If some vertices still have equal colours, the search tries each of these vertices as the first, and keeps
- * the least code. A code lists the whole graph, so equal codes mean equal graphs. A search that ends early
- * may share less work, but its result is still correct.
+ * Finds the canonical form of a graph, so that equal graphs get equal codes. Each vertex has a colour. The
+ * code refines the colours by those of the neighbours, until no class of equal colours splits. If several
+ * vertices still share a colour, the search tries each of them as the first, and keeps the least code. A code
+ * lists the whole graph, so equal codes mean equal graphs. A search that ends early may share less work, but
+ * its result is still correct.
  */
 #include "einsum/net.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* the most leaves that the search for the least code visits */
+/* The search for the least code visits at most this many leaves. */
 enum { LEAVES = 300 };
 
 static uint64_t mix(uint64_t a, uint64_t b) {
@@ -39,7 +39,7 @@ static int classes(const uint64_t *c, int n) {
     return count;
 }
 
-/* Computes new colours from the old colour of a vertex and the set of colours at its edges. */
+/* Computes the new colour of each vertex from its old colour and the set of colours at its edges. */
 static void refine(const ks_net *g, uint64_t *c) {
     int count = classes(c, g->n), before;
     do {
@@ -57,7 +57,7 @@ static void refine(const ks_net *g, uint64_t *c) {
 
 static int by_bytes(const void *a, const void *b) { return memcmp(a, b, sizeof(ks_link)); }
 
-/* Writes the net with the vertices in the order of their colours, which are all different. */
+/* Writes the net with its vertices in the order of their colours, which are all different. */
 static void leaf(search *s, const uint64_t *c) {
     const ks_net *g = s->net;
     ks_net code = {.n = g->n, .links = g->links};
@@ -105,7 +105,7 @@ static void look(search *s, const uint64_t *c) {
     const ks_net *g = s->net;
     int members[KS_NET_VERTICES], count = 0;
     uint64_t least = 0;
-    /* least: the smallest colour of several vertices. count: how many vertices have this colour */
+    /* Find the smallest colour that several vertices share, and how many vertices have it. */
     for (int v = 0; v < g->n; v++) {
         int same = 0;
         for (int u = 0; u < g->n; u++) same += c[u] == c[v];

@@ -1,7 +1,7 @@
 /*
- * Nets: products of matrix entries, written as graphs. An index is a vertex, and an entry is an edge between
- * two indices. Graphs that are equal up to the names of their indices have the same value, so they get the
- * same number.
+ * Nets are products of matrix entries, written as graphs. An index is a vertex, and an entry is an edge
+ * between two indices. Graphs that are equal up to the names of their indices have the same value, so they
+ * get the same number.
  */
 #pragma once
 
@@ -9,15 +9,15 @@
 #include "engine/plan.h"
 
 /*
- * The range of an index (ks_vertex.flag). FREE: the index runs over the whole axis, independently of other
- * indices. DISTINCT: the index differs from all other distinct indices of the axis. DRAWN: the index is drawn
+ * The range of an index, stored in ks_vertex.flag. A FREE index runs over the whole axis, independently of
+ * other indices. A DISTINCT index differs from all other distinct indices of the axis. A DRAWN index is drawn
  * with replacement from a finite population.
  */
 enum { KS_FREE, KS_DISTINCT, KS_DRAWN };
 
 /*
- * A table that numbers connected nets. Nets that are equal up to the names of indices have the same number.
- * Numbers begin at 1
+ * A table that numbers connected nets from 1 on. Nets that are equal up to the names of indices have the same
+ * number.
  */
 typedef ks_table ks_nets;
 #define KS_NETS ((ks_nets){.size = sizeof(ks_net), .key = sizeof(ks_net)})
@@ -27,8 +27,8 @@ static inline const ks_net *ks_nets_at(const ks_nets *s, uint32_t number) {
 }
 
 /*
- * Divides a net into connected parts, writes the numbers of the parts and returns their count. Ignores
- * vertices without an edge.
+ * Divides a net into connected parts, writes the numbers of the parts and returns how many there are.
+ * Vertices without an edge do not count.
  */
 int ks_nets_parts(ks_nets *s, const ks_net *net, uint32_t number[KS_NET_LINKS], size_t *failed);
 
@@ -38,5 +38,5 @@ int ks_nets_parts(ks_nets *s, const ks_net *net, uint32_t number[KS_NET_LINKS], 
  */
 int ks_net_append(ks_net *to, const ks_net *part);
 
-/* Merges vertex v into vertex u; the last vertex takes v's number. */
+/* Merges vertex v into vertex u. The last vertex then gets the number v. */
 void ks_net_merge(ks_net *net, int u, int v);

@@ -17,8 +17,8 @@ kspec_status ks_refuse_short(const ks_formula *text, const ks_names *names, ks_s
 }
 
 /*
- * Reports too many entries: each distinct row of a product needs one more entry, which contains the row's
- * group.
+ * Reports that a product with groups has too many entries. Each distinct row needs one more entry, which
+ * contains the row's group.
  */
 kspec_status ks_refuse_groups(const ks_formula *text, const ks_names *names, int entries, kspec_error *err) {
     const int rows = names->grouped;
@@ -31,7 +31,7 @@ kspec_status ks_refuse_groups(const ks_formula *text, const ks_names *names, int
 }
 
 /*
- * Do two products of the text have the same graphs? With halves of trials, either order of the halves counts
+ * Do two products of the text have the same graphs? With halves of trials, either order of the halves counts.
  */
 static int same_product(const ks_names *n, ks_nets *nets, int terms, int a, int b, size_t *failed) {
     int same = 0;
@@ -45,9 +45,9 @@ static int same_product(const ks_names *n, ks_nets *nets, int terms, int a, int 
 }
 
 /*
- * Reports that the products of an expression cancel, and marks the last product that equals an earlier
- * product. Such a product exists, because centring only adds graphs with more indices, so a graph with the
- * fewest indices is a product itself.
+ * Reports that the products of an expression cancel, and marks the last product that equals an earlier one.
+ * Such a product exists. Centring only adds graphs with more indices, so a graph with the fewest indices is a
+ * product itself.
  */
 kspec_status ks_refuse_zero(const ks_formula *t, const ks_names *names, ks_nets *nets, int part,
                             kspec_error *err) {
@@ -70,7 +70,7 @@ kspec_status ks_refuse_zero(const ks_formula *t, const ks_names *names, ks_nets 
     return ks_nomem(err, "the plan", failed);
 }
 
-/* Reports the axes of indices that cannot be summed one after the other. */
+/* Reports the axes of indices over which the plan cannot sum one after the other. */
 kspec_status ks_refuse_stuck(const ks_names *names, const ks_net *g, uint32_t stuck, kspec_error *err) {
     char list[200] = "";
     size_t used = 0;

@@ -12,7 +12,7 @@ enum { BUDGET = 30 };
 
 /*
  * Adds a source that is a single line of a matrix, whose index `end` is fixed. Returns -1 if the list of
- * sources is full
+ * sources is full.
  */
 static int line_of(ks_slice_set *s, const ks_plan *plan, int extra, int matrix, int end) {
     for (int k = s->first; k < s->plan.sources; k++)
@@ -60,8 +60,8 @@ static void begin(ks_slice_set *s, const ks_plan *plan, int axis, int extra) {
 }
 
 /*
- * Computes one slice: the forward pass and, if x->keep is set, the backward pass. The values stay in x->graph
- * until ks_exec_end(). A dry execution has no data.
+ * Computes one slice by the forward pass and, if x->keep is set, the backward pass. The values stay in
+ * x->graph until ks_exec_end(). A dry execution has no data.
  */
 static void slice(const ks_slice_set *s, ks_exec_state *x, const double *const *data, const double *seed,
                   double *const *through) {
@@ -91,7 +91,7 @@ static kspec_status cost(ks_slice_set *s, kspec_error *err) {
     return st;
 }
 
-/* Returns the vertex whose fixing costs the least work, or -1 */
+/* Returns the vertex that is cheapest to fix, or -1 if fixing no vertex suffices. */
 static int choose(const ks_plan *plan, const ks_net *g, int extra, kspec_status *st, kspec_error *err) {
     double best = INFINITY;
     int found = -1;
@@ -165,7 +165,7 @@ double ks_slices_work(const ks_slices *s) {
 
 /* ---- values ---- */
 
-/* Copies line i of each matrix whose line a slice uses. */
+/* Copies line i of each matrix of which a slice uses a line. */
 static void take_lines(const ks_slice_set *s, const double *const *data, size_t i) {
     for (int k = s->first; k < s->plan.sources; k++) {
         const ks_leaf *of = &s->plan.source[s->line[k].matrix];
@@ -176,7 +176,7 @@ static void take_lines(const ks_slice_set *s, const double *const *data, size_t 
     }
 }
 
-/* Computes all slices of a set; a dry execution only counts their cost. */
+/* Computes all slices of a set. A dry execution only counts their cost. */
 static void run_set(ks_slice_set *s, ks_exec_state *whole, const double *const *data,
                     double *const *through) {
     const size_t size = s->plan.size[s->axis];
@@ -226,7 +226,7 @@ void ks_slices_backward(ks_slices *s, ks_exec_state *x, const double *const *dat
         const size_t size = set->plan.size[set->axis];
         run_set(set, x, data, through);
         double *at = x->dry || x->status ? NULL : through[set->axis];
-        /* positions: how many indices of the expression the fixed vertex represents */
+        /* The fixed vertex represents `positions` indices of the expression. */
         for (size_t g = 0; g < set->graphs && at; g++) {
             const double each = x->seed[set->of[g].graph] * set->of[g].positions;
             for (size_t i = 0; i < size; i++) at[i] += each * set->value[g * size + i];

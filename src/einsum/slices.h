@@ -9,26 +9,26 @@
 #include "engine/run.h"
 
 /*
- * All graphs in which one axis contains the fixed index. Sources with numbers from `first` on are single
+ * The graphs in which the fixed index runs over one axis. Sources with numbers from `first` on are single
  * lines of a matrix.
  */
 typedef struct {
     int axis, first;
     ks_plan plan;
-    /* for each source from number `first` on: the matrix, and which of the matrix's two indices is fixed */
+    /* For each source from number `first` on, the matrix, and which of the matrix's two indices is fixed. */
     struct {
         uint8_t matrix, end;
     } line[KS_SOURCES];
     double *buffer[KS_SOURCES];
-    /* for each graph: its number in the plan, and the positions of the fixed vertex */
+    /* For each graph, its number in the plan, and the number of positions of the fixed vertex. */
     size_t graphs;
     struct {
         uint32_t graph;
         uint8_t positions;
     } * of;
-    /* a value for each graph and index */
+    /* The value of each graph for each fixed index. */
     double *value;
-    /* costs of one slice, without and with the backward pass */
+    /* The costs of one slice, without and with the backward pass. */
     double work[2];
     size_t peak[2], products[2];
 } ks_slice_set;
@@ -39,17 +39,17 @@ typedef struct {
 } ks_slices;
 
 /*
- * Makes slices for the graphs that stop `plan`. *stuck is a graph that no single fixed index resolves, or
- * SIZE_MAX.
+ * Makes slices for the graphs that `plan` cannot reduce. If fixing a single index is not enough for a graph,
+ * *stuck receives its number, and otherwise SIZE_MAX.
  */
 kspec_status ks_slices_make(ks_slices *s, const ks_plan *plan, const ks_plan_graph *task, int axes,
                             size_t *stuck, ks_arena *arena, kspec_error *err);
 void ks_slices_free(ks_slices *s);
 
-/* Returns the multiply-adds of all slices, each computed once */
+/* Returns the multiply-adds of all slices, each computed once. */
 double ks_slices_work(const ks_slices *s);
 
-/* Writes the values of the sliced graphs to x->graph. data: the sources in host memory */
+/* Writes the values of the sliced graphs to x->graph. `data` lists the sources in host memory. */
 void ks_slices_forward(ks_slices *s, ks_exec_state *x, const double *const *data);
-/* Adds the sliced graphs' share to the result of ks_exec_backward(). */
+/* Adds the sliced graphs' contributions to the result of ks_exec_backward(). */
 void ks_slices_backward(ks_slices *s, ks_exec_state *x, const double *const *data, double *const *through);

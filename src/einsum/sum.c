@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* at most TERMS products of graphs in one step, which need about 50 MB */
+/* One step of the expansion lists at most TERMS products of graphs, which need about 50 MB. */
 enum { TERMS = 200000, SLOTS_CENTRED = 14 };
 
 /* ---- sums ---- */
@@ -21,7 +21,7 @@ void ks_sum_add(ks_sum *s, const uint32_t part[KS_NET_LINKS], const double weigh
         ks_sum_at(s, number)->weight[k] += factor * weight[k];
 }
 
-/* ---- one step changes a vertex of a term ---- */
+/* ---- steps ---- */
 
 typedef struct {
     ks_net net;
@@ -30,13 +30,13 @@ typedef struct {
 
 typedef struct {
     ks_nets *nets;
-    ks_table known; /* nets with known connected parts */
+    ks_table known; /* connected parts of nets */
     size_t failed;
 } work;
 
 /*
- * Returns the numbers of a net's parts, ended by 0. A table stores these numbers, since the same nets occur
- * often.
+ * Returns the numbers of a net's connected parts, ended by 0. A table stores these numbers, since the same
+ * nets occur often.
  */
 static const uint32_t *parts_of(work *w, const ks_net *net) {
     static const uint32_t none[KS_NET_LINKS];
@@ -47,7 +47,10 @@ static const uint32_t *parts_of(work *w, const ks_net *net) {
     return k && !w->failed ? k->part : none;
 }
 
-/* Adds a term: the parts of t except numbers a and b (-1: none), and the parts of `net`. */
+/*
+ * Adds a term that consists of the parts of `net` and the parts of t. Parts number a and b of t are omitted
+ * (-1: none).
+ */
 static void put(work *w, ks_sum *to, const ks_sum_term *t, int a, int b, const ks_net *net, double factor) {
     uint32_t all[2 * KS_NET_LINKS] = {0}, part[KS_NET_LINKS] = {0};
     const uint32_t *own = parts_of(w, net);
@@ -64,7 +67,7 @@ static void put(work *w, ks_sum *to, const ks_sum_term *t, int a, int b, const k
     ks_sum_add(to, part, t ? t->weight : one, factor, &w->failed);
 }
 
-/* Counts the vertices of a term with this flag, on one axis or (axis = -1) on all axes */
+/* Counts the vertices of a term with this flag on one axis, or on all axes if axis is -1. */
 static int flagged(const work *w, const ks_sum_term *t, int flag, int axis) {
     int count = 0;
     for (int k = 0; k < KS_NET_LINKS && t->part[k]; k++) {
@@ -76,9 +79,9 @@ static int flagged(const work *w, const ks_sum_term *t, int flag, int axis) {
 }
 
 /*
- * Replaces one vertex with this flag, on the first axis that has such vertices. One new term makes the vertex
- * `alone`, with weight `apart`. For each distinct vertex of the axis, another new term merges both vertices,
- * with weight `joined`.
+ * Replaces one vertex with this flag, on the first axis that has such vertices. In one new term, with weight
+ * `apart`, the vertex becomes free, or distinct if it was drawn. For each distinct vertex of the axis, another
+ * new term merges both vertices, with weight `joined`.
  */
 static void step(work *w, const ks_sum_term *t, int flag, const ks_axis *axes, ks_sum *to) {
     int part = -1, v = -1, axis = KS_AXES;
@@ -109,7 +112,7 @@ static void step(work *w, const ks_sum_term *t, int flag, const ks_axis *axes, k
 }
 
 /*
- * Replaces every vertex with this flag, level by level. A level contains the terms with equal numbers of such
+ * Replaces every vertex with this flag, level by level. A level contains the terms with equally many such
  * vertices.
  */
 static kspec_status take_all(work *w, ks_sum *from, int flag, const ks_axis *axes, ks_sum *out,
@@ -152,7 +155,7 @@ static int list_ends(const ks_net *g, const ks_axis *axes, int end[2 * KS_NET_LI
     return count;
 }
 
-/* The net in which each end of this set has a new index */
+/* Returns the net in which each end of this set has a new index. */
 static ks_net split(const ks_net *g, const int *end, int ends, unsigned set, const ks_axis *axes) {
     ks_net to = {.links = g->links};
     int place[KS_NET_VERTICES], own[2 * KS_NET_LINKS] = {0};
@@ -176,7 +179,7 @@ static ks_net split(const ks_net *g, const int *end, int ends, unsigned set, con
     return to;
 }
 
-/* ---- weights of distinct terms ---- */
+/* ---- weights ---- */
 
 static double falling(double N, int n) {
     double f = 1;
@@ -184,7 +187,7 @@ static double falling(double N, int n) {
     return f;
 }
 
-/* How many indices of an axis a term has */
+/* Returns how many indices of an axis a term has. */
 static int indices(const ks_nets *nets, const ks_sum_term *t, int axis) {
     int count = 0;
     for (int k = 0; k < KS_NET_LINKS && t->part[k]; k++) {
@@ -206,16 +209,16 @@ static ks_sum_shortage find_shortage(const ks_sum *drawn, const ks_nets *nets, c
     return s;
 }
 
-/* The number of tuples of r indices of an axis */
+/* Returns the number of tuples of r distinct indices of an axis. */
 static double tuples(const ks_axis *a, int r) {
-    if (a->groups) return 1; /* the axis of the groups counts the tuples */
+    if (a->groups) return 1; /* the groups' axis counts */
     if (a->first) return ks_tuples(a->first, a->size, r);
     return ks_axis_complete(a) ? pow((double)a->size, r) : falling((double)a->size, r);
 }
 
 /*
  * Turns means over distinct indices into sums divided by the number of tuples. Without one index of axis k,
- * the number of tuples is (P-1)_r. Without one group, ks_tuples_ratios() gives the number to the caller.
+ * the number of tuples is (P-1)_r. Without one group, the caller takes the number from ks_tuples_ratios().
  */
 static void set_weights(work *w, ks_sum *s, const ks_axis *axes, int naxes, int with_loo, ks_sum *to) {
     for (size_t k = 0; k < s->count; k++) {
@@ -238,7 +241,7 @@ static void set_weights(work *w, ks_sum *s, const ks_axis *axes, int naxes, int 
     }
 }
 
-/* ---- all ---- */
+/* ---- expansion ---- */
 
 /* Drops terms whose weights cancel up to rounding. */
 static void drop_zeros(work *w, ks_sum *s, double most) {
@@ -279,8 +282,8 @@ static void tie(const ks_axis *axes, int x, ks_net *net, int v) {
 }
 
 /*
- * Ties each index of axis x to a group, equally many in every term. Returns 0, or the number of entries of a
- * graph that is too large.
+ * Ties each index of axis x to a group. Every term gets equally many groups. Returns 0, or the number of
+ * entries if a graph becomes too large.
  */
 static int tie_all(work *w, const ks_sum *s, ks_axis *axes, int x, ks_sum *to) {
     int most = 0;

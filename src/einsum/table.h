@@ -7,14 +7,18 @@
 #include "base/memory.h"
 
 typedef struct {
-    size_t size, key; /* sizes of a record and of a key; the caller sets both, and all other members to 0 */
+    /* The caller sets the sizes of a record and of its key, and sets all other members to 0. */
+    size_t size, key;
     unsigned char *bytes;
     size_t count, room;
-    uint32_t *slot; /* number + 1, or 0 if empty */
+    uint32_t *slot; /* A slot contains a record's number plus 1, or 0 if it is empty. */
     size_t slots;
 } ks_table;
 
-/* The number of a record, which may be new. Returns 0 and sets *failed to the bytes if memory is short. */
+/*
+ * Returns the number of a record, and adds the record if its key is new. If memory is short, returns 0 and
+ * sets *failed to the bytes requested.
+ */
 uint32_t ks_table_number(ks_table *t, const void *record, size_t *failed);
 void ks_table_free(ks_table *t);
 

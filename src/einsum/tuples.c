@@ -1,7 +1,7 @@
 /*
- * Counts tuples of rows from different groups without cancellation. For all sizes except the g-th, e_r is
- * sum_k e_k(sizes before g) e_(r-k)(sizes after g), a sum of positive numbers. Dividing size g out of e_r
- * would need subtractions.
+ * Counts tuples of rows from different groups without cancellation. For all sizes except the g-th, e_r is the
+ * sum over k of e_k(sizes before g) e_(r-k)(sizes after g), and all terms are positive. Dividing size g out
+ * of e_r would need subtractions.
  */
 #include "einsum/tuples.h"
 
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Updates e_0 ... e_r for one more group. */
+/* Updates the elementary symmetric sums e_0 ... e_r for one more group. */
 static void add_group(double *e, int r, const size_t *first) {
     const double size = (double)(first[1] - first[0]);
     for (int k = r; k > 0; k--) e[k] += size * e[k - 1];

@@ -1,7 +1,8 @@
 /*
- * kspec_unbiased(): computes unbiased estimates of an expression, with error bars. The call parses the text,
- * resolves the names, expands the expression into graphs with free indices (sum.h), and plans the computation
- * of the graphs (engine/plan.h). The error bar comes from the estimates without each index.
+ * Implements kspec_unbiased(), which computes unbiased estimates of an expression with error bars. The call
+ * parses the text, resolves the names, expands the expression into graphs with free indices (sum.h), and
+ * plans the computation of the graphs (engine/plan.h). The error bar comes from the estimates without each
+ * index.
  */
 #include "base/clock.h"
 #include "base/doubt.h"
@@ -25,26 +26,29 @@
 
 enum { SPLITS = 8, EXPLAIN_LINES = 400 };
 /*
- * The factor of exact (moments/moments.c) applies here as well. Each graph is a separate sum of products and
- * loses a few bits
+ * The rounding error of a value is ROUNDING DBL_EPSILON times its sum of |terms|, as for the exact estimator
+ * (moments/moments.c). Each graph is a separate sum of products and loses a few bits.
  */
 static const double ROUNDING = 16;
 
-/* how many states the search for a plan visits: for all graphs, and for one graph at most and at least */
+/*
+ * The search for a plan visits this many states for all graphs together, and between STATES_LEAST and
+ * STATES_MOST states for one graph.
+ */
 enum { STATES = 20000, STATES_MOST = 300, STATES_LEAST = 5 };
-/* the most multiply-adds of slices, which take about an hour on one core */
+/* Slices may take this many multiply-adds, which is about an hour on one core. */
 static const double SLICES_MOST = 1e14;
 
-/* An expression of the call */
+/* One expression of the call. */
 typedef struct {
     ks_sum sum;
-    /* the result is in units of 2^exponent */
+    /* The result is in units of 2^exponent. */
     int exponent;
-    /* for each group: the number of tuples of all rows, divided by the number without this group */
+    /* For each group, the number of tuples of all rows divided by the number without this group. */
     double *ratio;
     /*
-     * partial sums of the value and of |terms|, and for each axis, of the estimates without each index, or
-     * NULL
+     * Partial sums of the value and of |terms|. without[k] contains partial sums of the estimates without
+     * each index of axis k, or is NULL.
      */
     double value, abs, *without[KS_AXES];
     kspec_unbiased_result *result;
@@ -64,7 +68,7 @@ typedef struct {
     ks_plan plan;
     ks_slices slices;
     int with_loo;
-    /* graph[k]: the net of the plan's graph k. graph_of: the inverse of graph. */
+    /* graph[k] is the number of the net of the plan's graph k. graph_of is the inverse of graph. */
     uint32_t *graph;
     size_t graphs, *graph_of;
     double *through[KS_AXES];
@@ -98,11 +102,11 @@ static kspec_status check_operands(job *j, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* ---- the plan ---- */
+/* ---- plan ---- */
 
 /*
- * Converts coefficients to units of the scaled data, whose entries are near 1: times 2^(sum of exponents -
- * theirs).
+ * Converts coefficients to the units of the scaled data, whose entries are near 1. The factor is 2^(sum of
+ * exponents of the term's matrices - unit).
  */
 static void scale(job *j) {
     int unit[2 * KS_FORMULA_TERMS] = {0};
@@ -226,7 +230,10 @@ static kspec_status make_plan(job *j, kspec_error *err) {
 
 /* ---- values ---- */
 
-/* Returns the product of a term's graphs except number `but` (KS_NET_LINKS: the product of all graphs) */
+/*
+ * Returns the product of the values of a term's graphs, except graph number `but`. With but = KS_NET_LINKS,
+ * all graphs count.
+ */
 static double product(const job *j, const ks_sum_term *t, const double *graph, int but) {
     double x = 1;
     for (int p = 0; p < KS_NET_LINKS && t->part[p]; p++)
@@ -234,7 +241,10 @@ static double product(const job *j, const ks_sum_term *t, const double *graph, i
     return x;
 }
 
-/* Returns the sum of weight[which] times products. Adds the sum of absolute values to *abs */
+/*
+ * Returns the sum of weight[which] times the products of all terms. Adds the sum of their absolute values to
+ * *abs.
+ */
 static double total(const job *j, const ks_sum *of, const double *graph, int which, double *abs) {
     double sum = 0, all = 0;
     for (size_t k = 0; k < of->count; k++) {
@@ -259,7 +269,8 @@ static void set_seed(const job *j, const ks_sum *of, ks_exec_state *e, int which
 }
 
 /*
- * Do the weights without an index of axis x equal the value's weights times one factor? If so, sets *factor.
+ * Do the weights without an index of axis x equal the value's weights times one factor? If they do, the
+ * function sets *factor.
  */
 static int proportional(const ks_sum *of, int x, double *factor) {
     *factor = 0;
@@ -308,7 +319,7 @@ static void leave_out(job *j, part *p, ks_exec_state *e) {
     }
 }
 
-/* Executes the plan; *forward receives the matrix products of the forward pass. */
+/* Executes the plan. *forward receives the number of matrix products of the forward pass. */
 static kspec_status execute(job *j, ks_exec_state *e, size_t *forward) {
     e->plan = &j->plan;
     e->run = &j->run;
@@ -329,7 +340,7 @@ static kspec_status execute(job *j, ks_exec_state *e, size_t *forward) {
     return e->status;
 }
 
-/* ---- the result ---- */
+/* ---- result ---- */
 
 static kspec_status make_axes(const job *j, part *p, kspec_error *err) {
     kspec_unbiased_result *r = p->result;
@@ -337,7 +348,7 @@ static kspec_status make_axes(const job *j, part *p, kspec_error *err) {
     r->axis_count = (size_t)(j->names.axes - (j->names.groups > 0));
     r->axes = ks_arena_list(own, r->axis_count, sizeof **r->axes);
     for (int x = 0; x < (int)r->axis_count && r->axes; x++) {
-        /* the jackknife leaves out groups if rows are in groups */
+        /* If rows are in groups, the jackknife leaves out groups. */
         const int of = j->names.axis[x].groups ? j->names.groups : x;
         const ks_axis *a = &j->names.axis[x], *left = &j->names.axis[of];
         char *name = ks_arena_alloc(own, 2, KS_AXIS_LABEL), *sides = name ? name + KS_AXIS_LABEL : NULL;
@@ -357,9 +368,9 @@ static kspec_status make_axes(const job *j, part *p, kspec_error *err) {
 }
 
 /*
- * Returns the order of one product, the most indices on an axis, which determines the scale of the interval.
- * Returns 0 for a sum, and for a product with an odd number of entries of a matrix. The sign of such a
- * product changes with the sign of the matrix, so the logarithm is useless.
+ * Returns the order of one product, which is the largest number of indices on an axis. The order determines
+ * the scale of the interval. Returns 0 for a sum, and for a product with an odd number of entries of a
+ * matrix. Such a product changes its sign with the matrix, so the logarithm is useless.
  */
 static int order_of(const job *j, int number) {
     int order = 0, terms = 0, odd = 0;
@@ -420,7 +431,7 @@ static kspec_status add_doubts(kspec_unbiased_result *r, kspec_error *err) {
     return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;
 }
 
-/* ---- the call ---- */
+/* ---- call ---- */
 
 /* Fills the parts of the result that are known before any computation. */
 static kspec_status begin(job *j, part *p, kspec_error *err) {

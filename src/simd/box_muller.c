@@ -2,8 +2,8 @@
 #include "simd/vec.h"
 
 /*
- * Compiled without floating-point contraction (see CMakeLists.txt), so that every instruction set rounds
- * alike.
+ * The build disables floating-point contraction for this file (see CMakeLists.txt), so that every instruction
+ * set rounds alike.
  */
 KS_DECLARE(box_muller);
 void KS_K(ks_box_muller)(double *u, double *v, size_t n) {

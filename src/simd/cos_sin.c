@@ -1,7 +1,13 @@
-/* Cosines and sines of random Fourier features, and the two kernels that are their averages. */
+/*
+ * Computes cosines and sines of random Fourier features, and the two kernels that are averages of such
+ * features.
+ */
 #include "simd/vec.h"
 
-/* The tail uses the same vector functions, so that an entry's value does not depend on its position. */
+/*
+ * The last entries use the same vector functions as the others, so that an entry's value does not depend on
+ * its position.
+ */
 
 KS_INLINE void cos_sin(double *c, double *s) {
     vd_pair r = vd_sincos(vd_load(c));
@@ -21,9 +27,9 @@ void KS_K(ks_cos_sin)(double *c, double *s, size_t n) {
 }
 
 /*
- * With g = x.x' in c, h = |g|, d = |x-x'|^2/2 = q0 + q - s, e = exp(h - g - d) <= 1 and m = exp(-2h) - 1:
- * e^(-d-g) cosh(g) = e (2 + m)/2 and e^(-d-g) sinh(g) = -sign(g) e m/2. The exponent is -|x-x'|^2/2 or
- * -|x+x'|^2/2; rounding may make it positive.
+ * Computes e^(-d-g) cosh(g) and e^(-d-g) sinh(g) without overflow. c contains g = x.x', and d = |x-x'|^2/2 is
+ * q0 + q - s. With h = |g|, e = exp(h - g - d) <= 1 and m = exp(-2h) - 1, the results are e (2 + m)/2 and
+ * -sign(g) e m/2. The exponent h - g - d is -|x-x'|^2/2 or -|x+x'|^2/2, but rounding may make it positive.
  */
 KS_INLINE void cosh_sinh(double *c, double *s, vd q0, const double *q) {
     const vd half = vd_set(0.5), two = vd_set(2), zero = vd_set(0);

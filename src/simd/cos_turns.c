@@ -1,11 +1,12 @@
 /*
- * cos(2 pi t), computed from the distance of t to a quarter turn. With r = t minus the nearest integer
- * (exact) and s = 1/4 - |r|, cos(2 pi t) = sin(2 pi s), |s| <= 1/4: an odd polynomial with a relative error
- * of 3e-19 before rounding. However large the phase, no other range reduction is needed.
+ * Computes cos(2 pi t) from the distance of t to a quarter turn. Let r be t minus the nearest integer, which
+ * is exact, and s = 1/4 - |r|. Then cos(2 pi t) = sin(2 pi s) with |s| <= 1/4. The code evaluates this sine
+ * as an odd polynomial with a relative error of 3e-19 before rounding. However large the phase, no other
+ * range reduction is needed.
  */
 #include "simd/vec.h"
 
-/* the minimax polynomial of sin(2 pi s)/s in s^2, for s^2 in [0, 1/16] */
+/* The coefficients of the minimax polynomial of sin(2 pi s)/s in s^2, for s^2 in [0, 1/16]. */
 static const double C[] = {6.2831853071795864753,  -41.341702240399756229,  81.605249276073406093,
                            -76.705859752798497458, 42.058693923785235852,   -15.09464162050996145,
                            3.8199270504789338467,  -0.71772358015544981943, 0.10085633077354055854};
@@ -23,7 +24,7 @@ void KS_K(ks_cos_turns)(double *z, const double *b, double scale, size_t n) {
     size_t k = 0;
     for (; k + VL <= n; k += VL) vd_store(z + k, c * cos_turns(vd_load(z + k) + vd_load(b + k)));
     if (k == n) return;
-    /* the last entries, which do not fill a vector, use the same vector function */
+    /* The last entries do not fill a vector, but must use the same vector function. */
     double tz[VL] = {0}, tb[VL] = {0};
     for (size_t j = 0; j < n - k; j++) tz[j] = z[k + j], tb[j] = b[k + j];
     vd_store(tz, c * cos_turns(vd_load(tz) + vd_load(tb)));

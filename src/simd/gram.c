@@ -3,15 +3,18 @@
 
 #include "simd/vec.h"
 
-/* 2^f in powers of f on [-1/2, 1/2], minimax: relative error 3e-18 before rounding */
+/*
+ * The coefficients of the minimax polynomial of 2^f on [-1/2, 1/2]. Its relative error is 3e-18 before
+ * rounding.
+ */
 static const double E[] = {0.9999999999999999971,     0.69314718055994533046,     0.24022650695910156204,
                            0.055504108664819921605,   0.0096181291075883352443,   0.0013333558146789921722,
                            0.00015403530462514432062, 0.000015252733489988525649, 1.321543308967639918e-6,
                            1.0178198021671930844e-7,  7.0741056135081427963e-9,   4.4352827069572771511e-10};
 
 /*
- * exp(x) for x <= 0, with an absolute error below 3e-16. (The argument y of 2^y has a relative rounding error
- * of 1e-16, and y exp(-y) is small.) The result is at least 2^-1022.
+ * Returns exp(x) for x <= 0 with an absolute error below 3e-16. The argument y of 2^y has a relative rounding
+ * error of 1e-16, which does little harm because y exp(-y) is small. The result is at least 2^-1022.
  */
 KS_INLINE vd exp_negative(vd x) {
     vd y = vd_max(x * vd_set(1.4426950408889634), vd_set(-1022)), k = vd_round(y), f = y - k,
@@ -53,7 +56,7 @@ KS_INLINE void row(ks_metric metric, const double *x, const double *Yt, size_t l
 KS_DECLARE(gram_row);
 void KS_K(ks_gram_row)(ks_metric metric, const double *x, const double *Yt, size_t ldy, size_t p, double *out,
                        size_t n) {
-    /* Each metric has a separate loop, so that the compiler knows the metric. */
+    /* Each metric has its own loop, so that the compiler knows the metric. */
     if (metric == KS_METRIC_GAUSSIAN) row(KS_METRIC_GAUSSIAN, x, Yt, ldy, p, out, n);
     if (metric == KS_METRIC_LAPLACE) row(KS_METRIC_LAPLACE, x, Yt, ldy, p, out, n);
     if (metric == KS_METRIC_CAUCHY) row(KS_METRIC_CAUCHY, x, Yt, ldy, p, out, n);

@@ -2,8 +2,8 @@
 #include "simd/vec.h"
 
 /*
- * Multiplies in one pass, with the running product in a register, because reading the factors takes most of
- * the time.
+ * The loop reads each factor once and keeps the running product in a register, because reading the factors
+ * takes most of the time.
  */
 KS_DECLARE(hadamard);
 void KS_K(ks_hadamard)(double *z, size_t n, int add, double w, const double *col, int count,

@@ -2,7 +2,7 @@
 #include "simd/pairs.h"
 #include "simd/vec.h"
 
-/* The sums over one unit with VL columns of the strip; without centring, only P and R */
+/* The sums over one unit with VL columns of the strip. Without centring, only p and r are used. */
 typedef struct {
     vd n, x, y, z, w, p, r, d, e;
 } own_sums;
@@ -31,7 +31,7 @@ KS_INLINE own_sums unit(const int centered, const ks_pairs_panel *panel, size_t 
     return m;
 }
 
-/* All terms of one unit that are summed over units */
+/* The terms of one unit that the loops sum over units. */
 /* clang-format off */
 #define PRODUCTS(_)                                                                                  \
     const vd n = m.n, x = m.x, y = m.y, z = m.z, w = m.w, p = m.p, r = m.r, d = m.d, e = m.e;        \
@@ -48,7 +48,7 @@ KS_INLINE own_sums unit(const int centered, const ks_pairs_panel *panel, size_t 
     _(KS_PAIR_XYZW, xy * zw)
 /* clang-format on */
 
-/* The additional terms that `alike` needs */
+/* The additional terms of one unit for `alike`. */
 /* clang-format off */
 #define WEIGHTED(_)                                                                                 \
     const vd nn = n * n, nx = n * x, ny = n * y, nz = n * z, nw = n * w;                            \
@@ -63,22 +63,25 @@ KS_INLINE own_sums unit(const int centered, const ks_pairs_panel *panel, size_t 
     _(KS_PAIR_NNPR, nn * p * r) _(KS_PAIR_NNDE, nn * d * e)
 /* clang-format on */
 
-/* PLAIN: not centred. CENTERED: centred. ALIKE: centred, and all tuples of four rows count equally. */
+/*
+ * PLAIN data are not centred. CENTERED data are. With ALIKE, data are centred, and all tuples of four rows
+ * count equally.
+ */
 enum { PLAIN, CENTERED, ALIKE };
 
 static inline int sums_of(int centered) { return centered == ALIKE ? KS_PAIR_ALL : KS_PAIR_SUMS; }
 
 /*
- * The factors of the sums over 2, 3 and 4 different units: 1, N_2/N_3 and N_2/N_4; and the weight N_2
- * (pairs/pairs.c)
+ * The factors 1, N_2/N_3 and N_2/N_4 of the sums over 2, 3 and 4 different units, and the weight N_2.
+ * pairs/pairs.c explains them.
  */
 typedef struct {
     vd two, three, four, weight;
 } factors;
 
 /*
- * The factors without unit g. If units are rows, both columns are seen in n of them, and N_2 = n (n-1), N_3 =
- * n (n-1) (n-2), N_4 = n (n-1) (n-2) (n-3). Fewer than 4 rows give no estimate.
+ * Returns the factors without unit g. If units are rows and n of them contain both columns, N_2 = n (n-1),
+ * N_3 = N_2 (n-2) and N_4 = N_3 (n-3). Fewer than 4 rows give no estimate.
  */
 KS_INLINE factors factors_of(const ks_pairs_panel *panel, size_t g, vd count, vd keep) {
     const vd one = vd_set(1), two = vd_set(2), three = vd_set(3);
@@ -88,32 +91,32 @@ KS_INLINE factors factors_of(const ks_pairs_panel *panel, size_t g, vd count, vd
         return (factors){there, there * vd_set(N[1] > 0 ? N[0] / N[1] : 0),
                          there * vd_set(N[2] > 0 ? N[0] / N[2] : 0), there * vd_set(N[0])};
     }
-    /* 0 for n up to 3, 1 from 4 on */
+    /* `there` is 0 for n up to 3, and 1 from n = 4 on. */
     const vd there = keep * vd_min(vd_max(vd_round(count) - three, vd_set(0)), one);
     const vd n = vd_max(count, vd_set(4)), f4 = there / ((n - two) * (n - three));
     return (factors){there, f4 * (n - three), f4, there * n * (n - one)};
 }
 
 /*
- * The estimates of m(2) and m(1)^2 from the sums of a pair of columns, times the weight. `minus` is -1. With
- * `minus` = 1 and the absolute values of the sums, the results bound the sums of the absolute values of their
- * terms.
+ * Computes the estimates of m(2) and m(1)^2 from the sums of a pair of columns, times the weight. `minus` is
+ * -1. If `minus` is 1 and s contains the absolute values of the sums, the results bound the sums of the
+ * absolute values of their terms.
  */
 KS_INLINE void estimate(const vd *s, vd minus, const factors *f, vd *moment, vd *square) {
     const vd two = vd_set(2), three = vd_set(3);
-    // cppcheck-suppress ctuArrayIndex ; it takes KS_PAIR_SUMS, an enumerator, for 0
+    // cppcheck-suppress ctuArrayIndex ; cppcheck mistakes the enumerator KS_PAIR_SUMS for 0
     const vd p = s[KS_PAIR_P], r = s[KS_PAIR_R], d = s[KS_PAIR_D], e = s[KS_PAIR_E];
     const vd x = s[KS_PAIR_X], y = s[KS_PAIR_Y], z = s[KS_PAIR_Z], w = s[KS_PAIR_W];
     const vd xy = s[KS_PAIR_XY], zw = s[KS_PAIR_ZW], xz = s[KS_PAIR_XZ], yw = s[KS_PAIR_YW],
              xw = s[KS_PAIR_XW], yz = s[KS_PAIR_YZ];
-    /* S(x,y,R) + S(z,w,P) and S(x,z,E) + S(y,w,D) */
+    /* s3 is S(x,y,R) + S(z,w,P), and t3 is S(x,z,E) + S(y,w,D). */
     const vd s3 = (x * y + minus * xy) * r + (z * w + minus * zw) * p +
                   minus * (s[KS_PAIR_XR] * y + s[KS_PAIR_YR] * x + s[KS_PAIR_ZP] * w + s[KS_PAIR_WP] * z) +
                   two * (s[KS_PAIR_XYR] + s[KS_PAIR_ZWP]);
     const vd t3 = (x * z + minus * xz) * e + (y * w + minus * yw) * d +
                   minus * (s[KS_PAIR_XE] * z + s[KS_PAIR_ZE] * x + s[KS_PAIR_YD] * w + s[KS_PAIR_WD] * y) +
                   two * (s[KS_PAIR_XZE] + s[KS_PAIR_YWD]);
-    /* S(x,y,z,w) */
+    /* s4 is S(x,y,z,w). */
     const vd s4 = (x * y + minus * xy) * (z * w + minus * zw) +
                   (xz * yw + minus * (xz * y * w + yw * x * z)) +
                   (xw * yz + minus * (xw * y * z + yz * x * w)) +
@@ -125,9 +128,9 @@ KS_INLINE void estimate(const vd *s, vd minus, const factors *f, vd *moment, vd 
 
 /*
  * A sum over pairs of different units of sizes a and b. Each term counts the pairs of rows in two different
- * other groups: (N-a-b)^2 - (sum of n^2 - a^2 - b^2), which is N^2 - sum of n^2 - 2N (a+b) + 2 (a^2+b^2) +
- * 2ab. The inputs are the sums of p, of r and of their products, and the same sums with the terms multiplied
- * by a or a^2
+ * other groups. Their number (N-a-b)^2 - (sum of n^2 - a^2 - b^2) is N^2 - sum of n^2 - 2N (a+b) + 2
+ * (a^2+b^2) + 2ab. The fields p, r and pr are the sums of p, of r and of their products. The other fields are
+ * the same sums with the terms multiplied by a or a^2.
  */
 typedef struct {
     vd p, r, pr, np, nr, npr, nnp, nnr, nnpr;
@@ -143,7 +146,8 @@ KS_INLINE vd pairs_left(const two_units *t, vd minus, vd N, vd squares) {
 
 /*
  * A sum over three different units. Each term counts the rows of other groups: N minus the three sizes. The
- * inputs are the sums of u, v, w and of their products, and the same sums with the terms multiplied by a
+ * fields u ... uvw are the sums of u, v, w and of their products. The other fields are the same sums with the
+ * terms multiplied by a.
  */
 typedef struct {
     vd u, v, w, uv, uw, vw, uvw, nu, nv, nw, nuv, nuw, nvw, nuvw;
@@ -161,7 +165,10 @@ KS_INLINE vd rows_left(const three_units *t, vd minus, vd N) {
     return N * all + minus * (of_u + of_v + of_w);
 }
 
-/* Like estimate(), but every tuple of four rows from different groups counts alike (MATH: A - 2B + C) */
+/*
+ * Computes the same as estimate(), but every tuple of four rows from different groups counts alike. The
+ * estimate is A - 2B + C, where the terms have two, three and four units.
+ */
 KS_INLINE void estimate_alike(const vd *s, vd minus, const ks_pairs_panel *panel, size_t g, vd keep,
                               vd *moment, vd *square) {
 #define S(name) s[KS_PAIR_##name]
@@ -188,7 +195,7 @@ KS_INLINE void estimate_alike(const vd *s, vd minus, const ks_pairs_panel *panel
                        minus * (rows_left(&xze, minus, rows) + rows_left(&ywd, minus, rows)) + s4);
 }
 
-/* The sum over all units */
+/* Sums one vector of columns over all units. */
 KS_INLINE void add_units(const int centered, const ks_pairs_panel *panel, int j, vd *sums) {
     for (int k = 0; k < sums_of(centered); k++) sums[k] = vd_set(0);
     for (size_t g = 0; g < panel->units; g++) {
@@ -206,7 +213,7 @@ KS_INLINE void add_units(const int centered, const ks_pairs_panel *panel, int j,
     }
 }
 
-/* Computes m(2), m(1)^2 (only if centred) and the weight without unit g, in this order */
+/* Computes m(2), m(1)^2 (only if centred) and the weight, in this order, without unit g. */
 KS_INLINE void without(const int centered, const ks_pairs_panel *panel, size_t g, const own_sums *own,
                        const vd *sums, vd keep, vd *value) {
     const own_sums m = *own;
@@ -232,7 +239,7 @@ KS_INLINE void without(const int centered, const ks_pairs_panel *panel, size_t g
     value[2] = f.weight;
 }
 
-/* The sum of the absolute values of the terms of m(2) */
+/* Returns the sum of the absolute values of the terms of m(2). */
 KS_INLINE vd magnitude(const int centered, const ks_pairs_panel *panel, const vd *sums, vd keep) {
     vd s[KS_PAIR_ALL], moment, square;
     for (int k = 0; k < sums_of(centered); k++) s[k] = vd_abs(sums[k]);
@@ -246,7 +253,7 @@ KS_INLINE vd magnitude(const int centered, const ks_pairs_panel *panel, const vd
     return moment;
 }
 
-/* One vector of columns */
+/* Computes the outputs for one vector of columns of the strip. */
 KS_INLINE void columns(const int centered, const ks_pairs_panel *panel, const double *keep, int j,
                        double *each, double *left) {
     const vd zero = vd_set(0), kept = vd_load(keep + j);

@@ -1,7 +1,7 @@
 /*
- * Estimates of second order from pairs of columns (pairs/pairs.c explains the sums): a column a with a strip
- * of KS_PAIRS_STRIP other columns. A unit is one row or a group of rows. For each pair it has the sums
- * KS_PAIR_N ... KS_PAIR_E; the loops sum these and their products over units.
+ * Estimates m(2) and m(1)^2 from pairs of columns: a column a with each column of a strip of KS_PAIRS_STRIP
+ * others. A unit is one row or a group of rows. For each pair, a unit has the sums KS_PAIR_N ... KS_PAIR_E.
+ * The loops sum these and their products over units. pairs/pairs.c explains the sums.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 /* clang-format off */
 enum {
-    KS_PAIR_N, /* rows in which both columns are seen */
+    KS_PAIR_N, /* rows with both columns */
     KS_PAIR_X, KS_PAIR_Y, KS_PAIR_Z, KS_PAIR_W, KS_PAIR_P, KS_PAIR_R, KS_PAIR_D, KS_PAIR_E,
     KS_PAIR_OWN,
     KS_PAIR_XY = KS_PAIR_OWN, KS_PAIR_ZW, KS_PAIR_XZ, KS_PAIR_YW, KS_PAIR_XW, KS_PAIR_YZ,
@@ -18,7 +18,10 @@ enum {
     KS_PAIR_XYR, KS_PAIR_ZWP, KS_PAIR_XZE, KS_PAIR_YWD,
     KS_PAIR_XYZ, KS_PAIR_XYW, KS_PAIR_XZW, KS_PAIR_YZW, KS_PAIR_XYZW,
     KS_PAIR_SUMS,
-    /* `alike` only: the same times the unit's number of rows, or (NN) its square */
+    /*
+     * Only for `alike`: the sums with the terms multiplied by the unit's number of rows, or, with NN, by its
+     * square.
+     */
     KS_PAIR_NX = KS_PAIR_SUMS, KS_PAIR_NY, KS_PAIR_NZ, KS_PAIR_NW,
     KS_PAIR_NP, KS_PAIR_NR, KS_PAIR_ND, KS_PAIR_NE,
     KS_PAIR_NNP, KS_PAIR_NNR, KS_PAIR_NND, KS_PAIR_NNE,
@@ -33,29 +36,29 @@ enum {
 enum { KS_PAIRS_STRIP = 32, KS_PAIRS_COUNTS = 5 };
 
 typedef struct {
-    /* unit g is rows first[g] ... first[g+1]-1; NULL: row g */
+    /* Unit g consists of the rows first[g] ... first[g+1]-1. If first is NULL, unit g is row g. */
     size_t units;
     const size_t *first;
     /*
-     * column a in both trials, and for each row 1 if both trials have the entry, else 0 (NULL: all entries
-     * exist)
+     * x and z are column a in both trials. here[i] is 1 if both trials have the entry of row i, and 0
+     * otherwise. If `here` is NULL, all entries exist.
      */
     const double *x, *z, *here;
     /*
-     * the strip in both trials, as rows of KS_PAIRS_STRIP, and 1 where both trials have the entry (NULL:
-     * everywhere)
+     * y and w are the strip in both trials, with rows of KS_PAIRS_STRIP entries. `seen` is 1 for each entry
+     * that both trials have, or NULL if all entries exist.
      */
     const double *y, *w, *seen;
     int centered;
     /*
-     * centred groups: the numbers of ways to take 2, 3 and 4 rows from different groups, the number of rows,
-     * and the sum of squared group sizes. The list has these five numbers without group 0, without group 1,
-     * ..., and last for all groups. NULL: units are rows
+     * Only for centred groups, otherwise NULL. The list has five numbers without group 0, five without group
+     * 1, and so on, and the last five for all groups. They are the numbers of ways to take 2, 3 and 4 rows
+     * from different groups, the number of rows, and the sum of squared group sizes.
      */
     const double *counts;
     /*
-     * 1 for centred groups whose tuples of four rows all count equally, so that adding a constant changes
-     * nothing
+     * If alike is 1, data are centred and in groups, and all tuples of four rows count equally. Adding a
+     * constant to a column then changes nothing.
      */
     int alike;
 } ks_pairs_panel;

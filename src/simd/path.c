@@ -1,17 +1,17 @@
-/* The path recursion on one cell of the matrix. */
+/* Runs the path recursion on one cell of the matrix. */
 #include "simd/path.h"
 #include "simd/vec.h"
 
 /*
- * How the recursion uses the registers. The recursion processes several rows at a time. It loads and stores
- * A[n] of a column once for two multiply-adds a row, and keeps R[n] of those rows in registers. Up to GROUP
- * orders fit into registers at once, with as many rows as the remaining registers hold. More orders are cut
- * into groups, processed ROWS rows at a time, lowest group first. The next group needs the highest R of the
- * previous group, as it was before each column. `edge` holds these values.
+ * The recursion processes several rows at a time. It loads and stores A[n] of a column once for two
+ * multiply-adds a row, and keeps R[n] of those rows in registers. Registers hold up to GROUP orders at once,
+ * with as many rows as the remaining registers allow. The code divides more orders into groups, and processes
+ * ROWS rows at a time, lowest group first. The next group needs the highest R of the previous group, as it
+ * was before each column. `edge` stores these values.
  */
 #if defined(KS_FOR_AVX512)
 enum { REGISTERS = 32, GROUP = 8, ROWS = 3 };
-#define BIG_GROUPS(_) _(4) _(5) _(6) _(7) _(8) /* the sizes of a set of groups differ by at most one */
+#define BIG_GROUPS(_) _(4) _(5) _(6) _(7) _(8) /* group sizes nearly equal */
 #define ALL_GROUPS(_) _(1) _(2) _(3) BIG_GROUPS(_)
 #else
 enum { REGISTERS = 16, GROUP = 4, ROWS = 2 };
@@ -21,25 +21,26 @@ enum { REGISTERS = 16, GROUP = 4, ROWS = 2 };
 enum { MOST_ROWS = 6 };
 
 /*
- * The number of rows that fit into the registers with g orders. Each row takes g registers for R and one per
- * trial; three registers stay free.
+ * Returns the number of rows that fit into the registers with g orders. Each row takes g registers for R and
+ * one per trial. Three registers stay free.
  */
 #define FIT(g, trials)        ((REGISTERS - 3) / ((g) + (trials)))
 #define ROWS_ALONE(g, trials) (FIT(g, trials) > MOST_ROWS ? MOST_ROWS : FIT(g, trials))
 
-/* Some rows of a cell and one group of orders. */
+/* Some rows of a cell, and one group of orders. */
 typedef struct {
     size_t cols;
-    /* the distance between neighbouring columns of A, and between neighbouring rows of R, in doubles */
+    /* The distances between neighbouring columns of A and between neighbouring rows of R, in doubles. */
     ptrdiff_t next_col, next_row;
-    double *A, *R;       /* the sums of the group's lowest order */
-    const double *x, *y; /* the scaled entries, rows x KS_PATH_COLS, in the order of the walk */
-    double *edge;        /* the values for the next group: cols x MOST_ROWS vectors */
+    double *A, *R; /* sums of the lowest order */
+    /* The scaled entries of the rows in the order of the walk. Each row has KS_PATH_COLS places. */
+    const double *x, *y;
+    double *edge; /* Values for the next group, with MOST_ROWS vectors for each column. */
 } strip;
 
 /*
- * Updates orders lo ... lo+g-1 of R and A. `first`: lo = 1. `last`: the group also updates A[nmax]. Without
- * `two` trials y is x.
+ * Updates R and A for g orders from `lo` on. If first is 1, lo is 1. If last is 1, the group also updates
+ * A[nmax]. If two is 0, y is x.
  */
 KS_INLINE void group(const int rows, const int g, const int two, const int first, const int last,
                      const strip *s) {
@@ -80,9 +81,7 @@ KS_INLINE void group(const int rows, const int g, const int two, const int first
     }
 }
 
-/*
- * The code for each kind of group (only, lowest, middle or highest group), for one row or for several.
- */
+/* Runs the code for one kind of group (only, lowest, middle or highest), for one row or for several. */
 static void alone(int g, int one, int two, const strip *s) {
 #define ALONE(G)                                    \
     case G:                                         \
@@ -113,9 +112,7 @@ static void lowest(int g, int one, int two, const strip *s) { placed(1, 0, g, on
 static void middle(int g, int one, int two, const strip *s) { placed(0, 0, g, one, two, s); }
 static void highest(int g, int one, int two, const strip *s) { placed(0, 1, g, one, two, s); }
 
-/*
- * Copies the scaled entries of one row, in the order of the walk, to a fixed place.
- */
+/* Copies the scaled entries of one row to a buffer, in the order of the walk. */
 static void copy_entries(const double *from, const ks_path_cell *c, double *restrict copy) {
     const double scale = c->scale;
     const size_t cols = c->cols;
@@ -127,7 +124,7 @@ static void copy_entries(const double *from, const ks_path_cell *c, double *rest
 }
 
 /*
- * Prefetches the entries of the next rows: a tile's part of a row is too short for the processor's own
+ * Prefetches the entries of the next rows. A tile's part of a row is too short for the processor's own
  * prefetcher.
  */
 static void prefetch(const double *from, const ks_path_cell *c, size_t a, size_t rows) {

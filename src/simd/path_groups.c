@@ -1,12 +1,15 @@
-/* The path recursion on one row, for rows and columns in groups. */
+/* Runs the path recursion on one row, for rows and columns in groups. */
 #include "simd/path.h"
 #include "simd/vec.h"
 
-/* Registers hold up to REGISTER_ORDERS sums of a row (R, S and W of each order). */
+/* Registers can hold up to REGISTER_ORDERS orders of a row's sums R, S and W. */
 enum { REGISTER_ORDERS = 7 };
 #define UP_TO_REGISTER_ORDERS(_) _(1) _(2) _(3) _(4) _(5) _(6) _(7)
 
-/* K = nmax-1, a constant: everything unrolled. Index k of A, R and V is order k+1, of W order k+2. */
+/*
+ * Processes the row for a constant K = nmax-1, so that the compiler unrolls all loops. Index k of A, R and V
+ * is order k+1, and index k of W is order k+2.
+ */
 KS_INLINE void fixed(const int K, const int through, const ks_path_group_row *r) {
     vd R[REGISTER_ORDERS], S[REGISTER_ORDERS], W[REGISTER_ORDERS];
     const ptrdiff_t dir = r->dir, next = dir * (K + 1) * VL;
@@ -46,7 +49,7 @@ KS_INLINE void fixed(const int K, const int through, const ks_path_group_row *r)
     }
 }
 
-/* Any K: the sums of the row stay in memory. */
+/* Processes the row for any K, with the sums of the row in memory. */
 static void any(const int K, const ks_path_group_row *r) {
     const ptrdiff_t dir = r->dir, next = dir * (K + 1) * VL;
     const double *old = r->old, *prefix = r->prefix;

@@ -1,20 +1,23 @@
-/* The path recursion that also sums the cycles through every row and column. */
+/* Runs the path recursion that also sums the cycles through every row and column. */
 #include "simd/path.h"
 #include "simd/vec.h"
 
-/* Registers hold up to REGISTER_ORDERS sums of a row (R, T and W of each order). */
+/* Registers can hold up to REGISTER_ORDERS orders of a row's sums R, T and W. */
 enum { REGISTER_ORDERS = 7 };
 #define UP_TO_REGISTER_ORDERS(_) _(1) _(2) _(3) _(4) _(5) _(6) _(7)
 
 /* The sums of one row, the sums of the first column of a tile, and the scaled entries of the row. */
 typedef struct {
-    /* the number of columns, and the distance between the sums of neighbouring columns in doubles */
+    /* The number of columns, and the distance between the sums of neighbouring columns in doubles. */
     size_t cols, next;
     const double *x, *y;
     double *A, *C, *V, *R, *T, *W;
 } line;
 
-/* K = nmax-1, a constant: everything unrolled. Index k of A, R and V is order k+1, of W order k+2. */
+/*
+ * Processes the row for a constant K = nmax-1, so that the compiler unrolls all loops. Index k of A, R and V
+ * is order k+1, and index k of W is order k+2.
+ */
 KS_INLINE void fixed(const int K, const line *s) {
     vd R[REGISTER_ORDERS], T[REGISTER_ORDERS], W[REGISTER_ORDERS];
     const size_t cols = s->cols, next = s->next;
@@ -57,8 +60,8 @@ KS_INLINE void fixed(const int K, const line *s) {
 }
 
 /*
- * Orders i0 ... i0+many-1 of sum_{k+j=i} A[k] T[j], times y, for V and W, in blocks of 4 x 4. The last block,
- * where k reaches i, is a triangle. i0 is a multiple of 4, many is 1 to 4.
+ * Adds y sum_{k+j=i} A[k] T[j] to V and W for the orders i0 ... i0+many-1, in blocks of 4 x 4. The last
+ * block, where k reaches i, is a triangle. i0 is a multiple of 4, and many is 1 to 4.
  */
 KS_INLINE void convolve(const int many, int i0, vd y, const double *A, const double *T, double *V,
                         double *W) {
@@ -82,7 +85,10 @@ KS_INLINE void convolve(const int many, int i0, vd y, const double *A, const dou
     }
 }
 
-/* Any K: the sums of the row stay in memory, because the convolution dominates the time. */
+/*
+ * Processes the row for any K. The sums of the row stay in memory, because the convolution takes most of the
+ * time.
+ */
 static void any(const int K, const line *s) {
     double *A = s->A, *C = s->C, *V = s->V;
     double *const R = s->R, *const T = s->T, *const W = s->W;
@@ -102,7 +108,7 @@ static void any(const int K, const line *s) {
         if (K - i0 == 3) convolve(3, i0, y, A, T, V, W);
         if (K - i0 == 2) convolve(2, i0, y, A, T, V, W);
         if (K - i0 == 1) convolve(1, i0, y, A, T, V, W);
-        vd above = vd_set(0); /* R[k]; R[K] is not needed */
+        vd above = vd_set(0); /* R[k], k < K */
         for (int k = K; k > 0; k--) {
             const vd a = vd_load(A + k * VL), below = vd_load(R + (k - 1) * VL);
             vd_store(A + k * VL, vd_fma(below, x, a));

@@ -1,10 +1,10 @@
-/* The path recursion with a separate matrix for every edge of a cycle. */
+/* Runs the path recursion with a separate matrix for every edge of a cycle. */
 #include "simd/path.h"
 #include "simd/vec.h"
 
 /*
- * If every edge has a matrix, registers cannot keep sums across orders; so this is a plain loop, one row at a
- * time.
+ * If every edge has its own matrix, registers cannot hold the sums of several orders. So this is a plain loop
+ * over rows.
  */
 KS_DECLARE(path_sweep_trials);
 void KS_K(ks_path_sweep_trials)(const ks_path_cell *c, const double *const *x, const double *const *y) {
@@ -15,7 +15,7 @@ void KS_K(ks_path_sweep_trials)(const ks_path_cell *c, const double *const *x, c
         for (size_t b = 0; b < c->cols; b++) {
             const size_t at = a * c->ld + b;
             double *A = c->A + b * (size_t)nmax * VL;
-            vd above = vd_set(0); /* R[n]; R[nmax] is not needed */
+            vd above = vd_set(0); /* R[n], n < nmax */
             for (int n = nmax; n >= 2; n--) {
                 vd old = vd_load(A + (n - 1) * VL), below = vd_load(R + (n - 2) * VL);
                 vd_store(A + (n - 1) * VL, vd_fma(below, scale * vd_set(x[n - 1][at]), old));

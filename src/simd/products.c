@@ -1,7 +1,7 @@
 /* Matrix-vector products that read each entry of the matrix once and use it twice. */
 #include "simd/vec.h"
 
-enum { ROWS = 4 }; /* the rows processed together; they share one pass over v and w */
+enum { ROWS = 4 }; /* These rows share one pass over v and w. */
 
 KS_DECLARE(tile_product);
 void KS_K(ks_tile_product)(const double *K, size_t ld, size_t rows, size_t cols, const double *x,
@@ -34,9 +34,7 @@ void KS_K(ks_tile_product)(const double *K, size_t ld, size_t rows, size_t cols,
     }
 }
 
-/*
- * Adds Z^T (Z v) to w, for count <= ROWS rows of Z
- */
+/* Adds Z^T (Z v) to w for up to ROWS rows of Z. */
 KS_INLINE void normal_rows(const double *Z, int count, size_t n, const double *v, double *w) {
     vd sum[ROWS];
     double s[ROWS];

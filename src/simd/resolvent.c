@@ -1,12 +1,14 @@
 /* Sums over a spectrum at one point of the complex plane. */
 #include "simd/vec.h"
 
-/* The angle of a product of numbers above the real axis, including whole turns, lane by lane. */
+/* In each lane, the angle of a product of numbers above the real axis, with the number of whole turns. */
 typedef struct {
     vd re, im, below, turns;
 } winding;
 
-/* Each factor turns by less than pi, so a turn is complete when the product crosses the axis from below. */
+/*
+ * Each factor turns by less than pi, so the product has completed a turn when it crosses the axis from below.
+ */
 KS_INLINE void turn(winding *w, vd re, vd im) {
     vd next = vd_fnma(w->im, im, w->re * re);
     w->im = vd_fma(w->re, im, w->im * re);
@@ -27,7 +29,7 @@ KS_INLINE double angle(const winding *w) {
     return vd_sum(vd_fma(turn, w->turns + w->below, vd_atan2(w->im, w->re)));
 }
 
-/* Vectors between two rescalings of the product: factors may be as small as 1e-30 */
+/* Factors may be as small as 1e-30, so the code rescales the product after this many vectors. */
 enum { LONGEST = 8 };
 
 KS_DECLARE(resolvent);

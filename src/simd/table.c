@@ -1,4 +1,4 @@
-/* The table of loops of one instruction set. Like the loops, this file is compiled once for each set. */
+/* Fills the table of loops of one instruction set. The build compiles this file once for each set. */
 #include "simd/simd.h"
 #include "simd/vec.h"
 

@@ -1,14 +1,15 @@
 /*
- * The two matrix products that train a layer: ks_train_product() stores a b, and ks_train_adam() uses a b as
- * the gradient of one step. A tile of the product has TILE_ROWS x 2 registers. The loop broadcasts entries of
- * a. The matrix b is small (a mini-batch) and stays in the second-level cache. The gradient is never stored:
- * Adam takes each tile from the registers, so that only w, m and v pass through memory, once a step.
+ * Computes the two matrix products that train a layer. ks_train_product() stores a b, and ks_train_adam()
+ * uses a b as the gradient of one step. The product is computed in tiles of TILE_ROWS x 2 registers, by
+ * broadcasting entries of a. The matrix b is a small mini-batch and stays in the second-level cache. The
+ * gradient is never stored. Adam takes each tile from the registers, so that only w, m and v pass through
+ * memory, once per step.
  */
 #include "simd/train.h"
 
 #include "simd/vecf.h"
 
-/* sum[r][c] is row r of a times column register c of b */
+/* Computes one tile of the product: sum[r][c] is row r of a times column register c of b. */
 KS_INLINE void tile(const ks_train_product *p, const float *a, const float *b, int columns,
                     vf sum[TILE_ROWS][2]) {
     KS_UNROLL

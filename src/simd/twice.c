@@ -1,10 +1,10 @@
-/* Sums over a pair of columns, in twice the digits of a double. */
+/* Sums over a pair of columns with twice the digits of a double. */
 #include "simd/twice.h"
 #include "simd/vec.h"
 
 /*
- * This file is compiled without contraction. The compiler then adds no fused multiply-adds; the code names
- * every one.
+ * The build disables contraction for this file. So the compiler adds no fused multiply-adds, and the code
+ * names every one.
  */
 
 typedef struct {
@@ -16,12 +16,12 @@ KS_INLINE vt quick(vd a, vd b) {
     return (vt){s, b - (s - a)};
 }
 
-/* a b exactly */
+/* Returns the product a b without rounding, as two parts. */
 KS_INLINE vt product(vd a, vd b) {
     const vd p = a * b;
 #if defined(KS_FOR_AVX512) || defined(KS_FOR_AVX2) || defined(KS_FOR_NEON)
     return (vt){p, vd_fma(a, b, vd_set(0) - p)};
-#else /* Dekker's product, by halves of 26 bits */
+#else /* Dekker's product */
     const double split = 0x1p27 + 1, ac = split * a, bc = split * b, ah = ac - (ac - a), bh = bc - (bc - b),
                  al = a - ah, bl = b - bh;
     return (vt){p, ((ah * bh - p) + ah * bl + al * bh) + al * bl};
@@ -41,7 +41,7 @@ KS_INLINE vt mul(vt a, vt b) {
 KS_INLINE vt load(const double *const x[2], size_t i) { return (vt){vd_load(x[0] + i), vd_load(x[1] + i)}; }
 KS_INLINE vt spread(const double *x) { return (vt){vd_set(x[0]), vd_set(x[1])}; }
 
-/* The sum of the lanes, in their order */
+/* Adds the lanes of x in their order, without losing digits. */
 KS_INLINE void add_lanes(vt x, double out[2]) {
     double hi[VL], lo[VL];
     vd_store(hi, x.hi), vd_store(lo, x.lo);
@@ -53,7 +53,7 @@ KS_INLINE void add_lanes(vt x, double out[2]) {
     out[0] = sum, out[1] = rest;
 }
 
-/* sums: KS_TWICE_SUMS numbers, two parts each */
+/* Computes KS_TWICE_SUMS sums over rows, each in two parts. */
 KS_DECLARE(twice_sums);
 void KS_K(ks_twice_sums)(const ks_twice_pair *c, double *sums) {
     const vt zero = {vd_set(0), vd_set(0)};
@@ -82,8 +82,8 @@ KS_INLINE void add_to(double *lists, size_t n, int k, size_t i, vt x) {
 }
 
 /*
- * Adds the pair's contribution to each row, times `weight`, to the lists: KS_TWICE_LISTS times n high parts
- * and n low parts. s, v, v2: the pair's sums, times that weight
+ * Adds the pair's contribution to each row, times `weight`, to the lists. There are KS_TWICE_LISTS lists of n
+ * high parts and n low parts. s, v and v2 are the pair's sums, times `weight`.
  */
 KS_DECLARE(twice_rows);
 void KS_K(ks_twice_rows)(const ks_twice_pair *c, const double *s, const double *v, const double *v2,

@@ -1,19 +1,22 @@
-/* A pair of columns in twice the digits (base/twice.h). */
+/* Describes a pair of columns whose entries have twice the digits of a double (base/twice.h). */
 #pragma once
 
 #include <stddef.h>
 
-/* Row counts are multiples of this; the padding rows are 0. */
+/* The number of rows is a multiple of this. Padding rows are 0. */
 enum { KS_TWICE_ROWS = 8 };
 
-/* Columns as high and low parts, n rows: x and z of the first, y and w of the second, p = x z, q = y w */
+/*
+ * Two columns of n rows as high and low parts. x and z are the trials of the first column, y and w those of
+ * the second. p is x z, and q is y w.
+ */
 typedef struct {
     size_t n;
     int centered;
     const double *x[2], *z[2], *p[2], *y[2], *w[2], *q[2];
 } ks_twice_pair;
 
-/* Sums over rows of products; the sums from XW on (except PQ) only if centred */
+/* Sums over rows of products. Only centred data need the sums from XW on, except PQ. */
 enum {
     KS_TWICE_XY,
     KS_TWICE_ZW,
@@ -27,12 +30,9 @@ enum {
     KS_TWICE_SUMS
 };
 
-/* With s the sums above, v the sum of p and v2 the sum of q, row i contributes: */
-enum {
-    KS_TWICE_OWN,    /* s_xy z w + s_zw x y */
-    KS_TWICE_SECOND, /* v q + v2 p */
-    KS_TWICE_ALL,    /* p q */
-    KS_TWICE_THIRD,  /* s_xw y z + s_yz x w, only if centred */
-    KS_TWICE_CUBES,  /* s_xyz w + s_xyw z + s_xzw y + s_yzw x, only if centred */
-    KS_TWICE_LISTS
-};
+/*
+ * Let s be the sums of twice_sums(), v the sum of p and v2 the sum of q. Row i contributes to five lists. OWN
+ * is s_xy z w + s_zw x y, SECOND is v q + v2 p, and ALL is p q. THIRD is s_xw y z + s_yz x w, and CUBES is
+ * s_xyz w + s_xyw z + s_xzw y + s_yzw x. Only centred data have THIRD and CUBES.
+ */
+enum { KS_TWICE_OWN, KS_TWICE_SECOND, KS_TWICE_ALL, KS_TWICE_THIRD, KS_TWICE_CUBES, KS_TWICE_LISTS };

@@ -1,12 +1,12 @@
 /*
- * One vector register of doubles, under the same names for every instruction set. A source is compiled with
- * KS_FOR_<NAME> defined; KS_K(f) gives its functions the instruction set's name.
+ * One vector register of doubles, under the same names for every instruction set. The build compiles a source
+ * with KS_FOR_<NAME> defined, and KS_K(f) gives its functions the instruction set's name.
  *
  * VL is the number of lanes. The _fixed functions (SLEEF's "cinz" variants) use no fused multiply-add, so
  * they return the same bits on every instruction set. The other functions are the fastest with an error of 1
  * ulp (vd_atan2: 3.5). vd_fma is xy + z and vd_fnma is z - xy, rounded once if the processor can do so.
- * vd_round is the nearest integer, and vd_pow2 is 2^k for an integer from -1022 to 1023. vd_below is 1 where
- * x < y and otherwise 0. vd_sum adds the lanes.
+ * vd_round returns the nearest integer, and vd_pow2 returns 2^k for an integer k from -1022 to 1023. vd_below
+ * is 1 for lanes with x < y, and otherwise 0. vd_sum adds the lanes.
  */
 #pragma once
 
@@ -15,9 +15,11 @@
 #include <sleef.h>
 #include <stddef.h>
 
-/* Unrolls a loop over registers, whose count is a constant once the function around the loop is inlined. */
-#if defined(KSPEC_SANITIZED) /* with a sanitizer's checks, inlining and unrolling would take the compiler a
-#minute */
+/*
+ * KS_UNROLL unrolls a loop over registers. The number of rounds is a constant once the function around the
+ * loop is inlined. With a sanitizer's checks, inlining and unrolling would take the compiler a minute.
+ */
+#if defined(KSPEC_SANITIZED)
 #define KS_INLINE static inline
 #define KS_UNROLL
 #else
@@ -55,7 +57,7 @@ static inline vd vd_exp(vd x) { return Sleef_expd8_u10avx512f(x); }
 static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd8_u10avx512fnofma(x); }
 typedef Sleef___m512d_2 vd_pair;
 static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid8_u05avx512fnofma(x); }
-static inline vd_pair vd_sincos(vd x) { return Sleef_sincosd8_u10avx512f(x); } /* .x sine, .y cosine */
+static inline vd_pair vd_sincos(vd x) { return Sleef_sincosd8_u10avx512f(x); } /* x sine, y cosine */
 static inline vd vd_expm1(vd x) { return Sleef_expm1d8_u10avx512f(x); }
 static inline vd vd_below(vd x, vd y) {
     return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(x, y, _CMP_LT_OQ), _mm512_set1_pd(1));
@@ -79,7 +81,7 @@ static inline vd vd_abs(vd x) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), x)
 static inline vd vd_min(vd x, vd y) { return _mm256_min_pd(x, y); }
 static inline vd vd_round(vd x) { return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 static inline vd vd_max(vd x, vd y) { return _mm256_max_pd(x, y); }
-/* k + 1023 is the exponent's field; 2^52 + 2^51 puts it into the last bits */
+/* The exponent's field is k + 1023. Adding 2^52 + 2^51 puts it into the last bits. */
 static inline vd vd_pow2(vd k) {
     __m256i bits = _mm256_castpd_si256(_mm256_add_pd(k, _mm256_set1_pd(0x1.8p52 + 1023)));
     return _mm256_castsi256_pd(_mm256_slli_epi64(bits, 52));
@@ -116,7 +118,7 @@ static inline vd vd_fma(vd x, vd y, vd z) { return vfmaq_f64(z, x, y); }
 static inline vd vd_fnma(vd x, vd y, vd z) { return vfmsq_f64(z, x, y); }
 static inline vd vd_sqrt(vd x) { return vsqrtq_f64(x); }
 static inline vd vd_abs(vd x) { return vabsq_f64(x); }
-/* if x or y is NaN, the result is y */
+/* If x or y is NaN, vd_min() returns y. */
 static inline vd vd_min(vd x, vd y) { return vbslq_f64(vcltq_f64(x, y), x, y); }
 static inline vd vd_round(vd x) { return vrndnq_f64(x); }
 static inline vd vd_max(vd x, vd y) { return vbslq_f64(vcgtq_f64(x, y), x, y); }
@@ -145,7 +147,7 @@ enum { VL = 1 };
 static inline vd vd_load(const double *p) { return *p; }
 static inline void vd_store(double *p, vd x) { *p = x; }
 static inline vd vd_set(double x) { return x; }
-static inline vd vd_fma(vd x, vd y, vd z) { return x * y + z; } /* a true fma() would be a function call */
+static inline vd vd_fma(vd x, vd y, vd z) { return x * y + z; } /* avoids a function call */
 static inline vd vd_fnma(vd x, vd y, vd z) { return z - x * y; }
 static inline vd vd_sqrt(vd x) { return sqrt(x); }
 static inline vd vd_abs(vd x) { return fabs(x); }

@@ -1,7 +1,7 @@
 /*
- * One vector register of floats, under the same names for every instruction set; vec.h does the same for
- * doubles. VF is the number of lanes. TILE_ROWS is the number of rows of two registers that the register file
- * can hold as sums.
+ * One vector register of floats, under the same names for every instruction set. vec.h does the same for
+ * doubles. VF is the number of lanes. Registers can hold the sums of TILE_ROWS rows, with two registers per
+ * row.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ static inline vf vf_sqrt(vf x) { return _mm256_sqrt_ps(x); }
 
 #else
 
-/* Four floats: gcc and clang map them to the processor's registers. */
+/* The compilers gcc and clang map these four floats to the processor's registers. */
 typedef float vf __attribute__((vector_size(16)));
 enum { VF = 4, TILE_ROWS = 4 };
 static inline vf vf_load(const float *p) { return (vf){p[0], p[1], p[2], p[3]}; }
@@ -43,8 +43,8 @@ static inline vf vf_sqrt(vf x) { return (vf){sqrtf(x[0]), sqrtf(x[1]), sqrtf(x[2
 #endif
 
 /*
- * Between begin and end, numbers below 2^-126 count as 0. The means of a silent neuron decay to such numbers,
- * on which arithmetic is a hundred times slower.
+ * Between vf_flush_begin() and vf_flush_end(), numbers below 2^-126 count as 0. The means of a silent neuron
+ * decay to such numbers, on which arithmetic is a hundred times slower.
  */
 #if defined(__SSE__)
 #include <xmmintrin.h>
