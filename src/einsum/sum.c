@@ -80,8 +80,8 @@ static int flagged(const work *w, const ks_sum_term *t, int flag, int axis) {
 
 /*
  * Replaces one vertex with this flag, on the first axis that has such vertices. In one new term, with weight
- * `apart`, the vertex becomes free, or distinct if it was drawn. For each distinct vertex of the axis, another
- * new term merges both vertices, with weight `joined`.
+ * `apart`, the vertex becomes free, or distinct if it was drawn. For each distinct vertex of the axis,
+ * another new term merges both vertices, with weight `joined`.
  */
 static void step(work *w, const ks_sum_term *t, int flag, const ks_axis *axes, ks_sum *to) {
     int part = -1, v = -1, axis = KS_AXES;
