@@ -161,7 +161,8 @@ kspec_status ks_parallel_steps(const ks_run *run, const ks_steps *s, void *ctx, 
 
     int workers = ks_workers(run, s->most), started = 0;
     pthread_t thread[MAX_THREADS];
-    seat seats[MAX_THREADS] = {{&l, 0}};
+    seat seats[MAX_THREADS]; /* 16 kB, of which most calls need the first */
+    seats[0] = (seat){&l, 0};
     for (int w = 1; w < workers; w++) seats[w] = (seat){&l, w};
     /* Fewer threads than requested are not a failure: the others compute all chunks, with the same bits */
     while (started < workers - 1 && started < ks_threads_most &&

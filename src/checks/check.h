@@ -42,6 +42,12 @@ void ks_check(ks_doubts to, const char *where, const ks_checked *c);
 void ks_check_two(ks_doubts to, const char *where, const kspec_matrix *a, const kspec_matrix *b);
 
 /*
+ * The exponent a of the tail P(x > t) ~ t^-a of n values, from the largest n/part of them. Sorts x. Returns
+ * INFINITY if so few values, or such values, show no tail. Below 1 the mean does not exist.
+ */
+double ks_tail_exponent(size_t n, size_t part, double *x);
+
+/*
  * Call it when a computation failed (KSPEC_E_NUMERIC) because of an outlying entry, row or column: it adds
  * the position and a remedy to the message. Returns st. Any other failure stays unchanged.
  */

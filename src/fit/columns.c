@@ -150,6 +150,7 @@ kspec_status ks_noise_of_trials(const ks_trials *t, ks_arena *arena, ks_noise *o
         all += of_row[i] / n;
     }
     out->variance = all;
+    out->column = column;
     if (!(all > 0) || P < 2 || Q < 2) return KSPEC_OK;
     /* own: the squared error of a column's variance, averaged over columns */
     for (size_t j = 0; j < Q; j++) {

@@ -44,6 +44,8 @@ typedef struct {
      * population
      */
     double own_error, error;
+    /* the variance of each column's noise; NULL with one trial */
+    const double *column;
     ks_columns law;
 } ks_noise;
 

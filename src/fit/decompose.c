@@ -4,6 +4,7 @@
 #include "base/center.h"
 #include "base/error.h"
 #include "base/matrix.h"
+#include "checks/check.h"
 #include "device/product.h"
 #include "linalg/eigen.h"
 #include "linalg/linalg.h"
@@ -75,6 +76,12 @@ static double uneven(size_t P, size_t Q, const double *M, double *mean) {
     return ((squares - all * all) * q / (q - 1) - own) / (all * all);
 }
 
+/* The exponent of the tail of the columns' mean squares times `factor`, minus their noise. Changes mean. */
+static double tail_of(size_t Q, double *mean, double factor, const double *noise) {
+    for (size_t k = 0; k < Q; k++) mean[k] = mean[k] * factor - noise[k];
+    return ks_tail_exponent(Q, KS_TAIL_PART, mean);
+}
+
 static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_moments_opts *how, size_t top,
                               ks_arena *arena, ks_arena *scratch, ks_decomposed *x, kspec_error *err) {
     size_t P = t->P, Q = t->Q, n = P < Q ? P : Q;
@@ -97,6 +104,7 @@ static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_momen
         return ks_fail(err, KSPEC_E_DATA, "every entry is 0%s: there is nothing to fit",
                        ks_centred(t->center) ? " after centring" : "");
     x->uneven = uneven(P, Q, M, mean);
+    x->tail = x->noise.column ? tail_of(Q, mean, (double)P / rows, x->noise.column) : INFINITY;
     st = eigenpairs(run, P, Q, 1 / (entries * square), M, G, x->all, top, Z, err);
     if (st) return st;
     ks_reverse(n, x->all);

@@ -24,6 +24,8 @@ typedef struct {
      * sampling so few rows causes
      */
     double uneven;
+    /* The exponent of the tail of the columns' mean squares without noise; INFINITY if unknown */
+    double tail;
     /* 1: the rank is clearly lower than both sides. */
     int low_rank;
 } ks_decomposed;

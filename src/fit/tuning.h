@@ -80,6 +80,9 @@ KS_CONSTANT(KS_COLUMNS_EQUAL, 0.02);
 KS_CONSTANT(KS_NOISE_SHARED, 6);
 KS_CONSTANT(KS_NOISE_UNKNOWN, 50);
 
+/* One column in so many belongs to the tail of the columns' mean squares without noise. */
+enum { KS_TAIL_PART = 5 };
+
 /* ---- the nodes ---- */
 
 /*

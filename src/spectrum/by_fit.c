@@ -423,6 +423,7 @@ static kspec_status run_fit(fit *t, const kspec_matrix *phi, const kspec_moments
     double pin = r->fit->noise_from == KSPEC_NOISE_FROM_TRIALS ? t->x.noise.own_error : 0;
     if ((st = check_noise(t, noise, r->fit->noise_from, err))) return st;
     r->fit->columns_excess = columns_excess(t);
+    j->tail = isinf(t->x.d.cols) ? INFINITY : t->x.tail;
     if ((st = ks_observe(&leverages, &t->x, &j->arena, &t->o, err))) return st;
     if ((st = ks_fit_families(&fitting, &t->o, noise, pin, &j->arena, &t->f, err))) return st;
     size_t rank = t->f.p.end;

@@ -27,9 +27,24 @@ double ks_disagreement(const kspec_spectrum_result *r, size_t n) {
     return fabs(r->fit->z[n]) / (n || ks_trace_is_known(r) ? KS_DISAGREE : KS_DISAGREE_TRACE);
 }
 
-static void doubt_fit(ks_doubts to, const kspec_spectrum_opts *o, const kspec_spectrum_result *r,
-                      double z_shared) {
+static int is_doubted(const kspec_spectrum_result *r, kspec_doubt_code code) {
+    for (size_t k = 0; k < r->doubt_count; k++)
+        if (r->doubts[k]->code == code) return 1;
+    return 0;
+}
+
+/* The moments' check includes noise. Without noise a tail is longer. */
+static void doubt_tail(ks_doubts to, const kspec_spectrum_result *r, double exponent) {
+    if (!(exponent < 1) || is_doubted(r, KSPEC_DOUBT_LONG_TAIL)) return;
+    ks_doubt(to, KSPEC_DOUBT_LONG_TAIL, NULL,
+             r->center == KSPEC_CENTER_NONE ? "noise-free mean squares" : "noise-free variances", exponent);
+}
+
+static void doubt_fit(ks_doubts to, const ks_spectrum_job *j) {
+    const kspec_spectrum_opts *o = &j->o;
+    const kspec_spectrum_result *r = j->r;
     const kspec_spectrum_fit *f = r->fit;
+    const double z_shared = j->noise_shared;
     double most = 0;
     size_t n = 0; /* the order at which fit and unbiased moments disagree most, relative to the tolerance */
     for (size_t k = 0; k < r->count; k++) {
@@ -45,6 +60,7 @@ static void doubt_fit(ks_doubts to, const kspec_spectrum_opts *o, const kspec_sp
     if (z_shared > 0)
         ks_doubt(to, KSPEC_DOUBT_SHARED_NOISE, NULL, f->crossed ? "; trust the cross-validated ones" : "",
                  z_shared);
+    doubt_tail(to, r, j->tail);
     if (ks_above_sample(r) > 1)
         ks_doubt(to, KSPEC_DOUBT_ABOVE_SAMPLE, NULL, f->crossed ? "; trust the cross-validated ones" : "",
                  r->eigenvalues[0], r->sample_eigenvalues[0]);
@@ -138,7 +154,7 @@ kspec_status ks_spectrum_doubts(ks_spectrum_job *j, kspec_error *err) {
         ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, r->device.why, 0);
     if (truth && r->center && truth != r->center)
         ks_doubt(to, KSPEC_DOUBT_TRUTH_CENTER, NULL, centers[r->center], 0);
-    if (r->fit) doubt_fit(to, &j->o, r, j->noise_shared);
+    if (r->fit) doubt_fit(to, j);
     if (r->lp) doubt_moments(to, r, j->bars);
     if (r->newton && (r->newton->complex_count || !(r->newton->condition < ILL_CONDITIONED)))
         ks_doubt(to, KSPEC_DOUBT_ILL_CONDITIONED, NULL, NULL, (double)r->newton->complex_count,

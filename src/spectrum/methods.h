@@ -17,6 +17,8 @@ typedef struct {
     int bars;
     /* --method fit: z of noise that the trials' columns share; 0 if they share none */
     double noise_shared;
+    /* --method fit: the exponent of the tail of the columns' mean squares without noise, or INFINITY */
+    double tail;
     /* scratch */
     ks_arena arena;
     /* the start time of the call */

@@ -389,6 +389,34 @@ TEST(noise_of_columns_that_covers_all) {
     }
 }
 
+static int has(kspec_doubt_code code, kspec_doubt *const *list, size_t count) {
+    for (size_t k = 0; k < count; k++)
+        if (list[k]->code == code) return 1;
+    return 0;
+}
+
+/* Noise hides that the columns' gains have a long tail; trials remove the noise. */
+TEST(a_long_tail_in_noise) {
+    enum { P = 100, Q = 60 };
+    static double trial[2][P * Q], noise[P * Q];
+    const double lambda[] = {1, 1, 1, 1, 1};
+    for (int tail = 0; tail < 2; tail++) {
+        for (size_t t = 0; t < 2; t++) {
+            draw(P, Q, 5, lambda, 0, t, 1, trial[t]);
+            kspec_random_normal(1, 40 + t, 0, P * Q, noise);
+            for (size_t k = 0; k < P * Q; k++)
+                trial[t][k] = trial[t][k] * (tail ? 20 / (double)(1 + k % Q * 7 % Q) : 1) + 12 * noise[k];
+        }
+        const kspec_matrix phi[] = {view(trial[0], P, Q), view(trial[1], P, Q)};
+        for (size_t trials = 1; trials <= 2; trials++) {
+            kspec_spectrum_result *r = fit(phi, trials, NULL, NULL);
+            CHECK(has(KSPEC_DOUBT_LONG_TAIL, r->doubts, r->doubt_count) == (tail && trials > 1));
+            CHECK(!has(KSPEC_DOUBT_LONG_TAIL, r->moments->doubts, r->moments->doubt_count));
+            kspec_free(r);
+        }
+    }
+}
+
 int main(void) {
     RUN(bits_do_not_depend_on_threads);
     RUN(transposed_and_in_other_units);
@@ -396,6 +424,7 @@ int main(void) {
     RUN(noise);
     RUN(noise_that_differs_between_columns);
     RUN(noise_of_columns_that_covers_all);
+    RUN(a_long_tail_in_noise);
     RUN(an_end_in_noise);
     RUN(trials_of_noise_alone);
     RUN(contradicted_by_the_moments);
