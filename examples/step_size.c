@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
     double bound =
         2 / norm->entries[0]->value; /* entries are in the order of the methods: lanczos is the first */
 
-    kspec_kernel_opts kernel = {.size = sizeof kernel, .sigma = norm->sigma};
+    kspec_norm_opts kernel = {.size = sizeof kernel, .sigma = norm->sigma};
     size_t n = norm->n;
     double *K = malloc(sizeof *K * n * (n + 2));
     if (!K) return fputs("step_size: out of memory\n", stderr), 1;

@@ -56,8 +56,6 @@ static const struct {
     {"kspec_norm", {INT(methods), INT(kernel), REAL(sigma), REAL(gamma), INT(median_sigma), INT(scaling),
                     INT(gram), SIZE(features), SIZE(sample), INT(updates), REAL(stop), INT(repeats),
                     REAL(tolerance)}},
-#undef T
-#define T kspec_kernel_opts
     {"kspec_gram", {INT(kernel), REAL(sigma), INT(median_sigma)}},
 #undef T
 #define T kspec_generate_opts

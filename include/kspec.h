@@ -4,18 +4,16 @@
  * call:
  *
  *  - Shape. kspec_X(inputs, const kspec_X_opts *opts, kspec_X_result **out, kspec_error *err). Required
- *    inputs are arguments; everything in the options has a default.
+ *    inputs are arguments, borrowed and const; everything in the options has a default.
  *  - Options. NULL means all defaults. A struct of options begins with `size`, which must be its sizeof;
  *    every other field means "the default" if it is zero. New fields are added at the end only, so that a
  *    program built against an older header runs with a newer library. The reverse also works: the library
  *    accepts a larger struct than it knows if the unknown fields are zero. The default of every enum is 0.
- *    A flag named no_X switches X off.
- *  - Inputs are borrowed and const.
- *  - Results. The library allocates a result and returns it by pointer; kspec_free() frees it, and accepts
- *    NULL. Lists in results are arrays of pointers. So structs of results may grow; never copy one by value.
- *    After a failure the pointer is NULL and no memory is held. An `out` that is NULL is KSPEC_E_ARG. Handles
- *    have _open and _close in the same way. Calls whose results are plain numbers write them to the caller's
- *    arrays.
+ *    A flag is 1 for yes; a flag named no_X switches X off.
+ *  - Results. The library allocates a result and returns it by pointer; kspec_free() frees it. Lists in
+ *    results are arrays of pointers. So structs of results may grow; never copy one by value. After a failure
+ *    the pointer is NULL and no memory is held. An `out` that is NULL is KSPEC_E_ARG. Handles have _open and
+ *    _close in the same way. Calls whose results are plain numbers write them to the caller's arrays.
  *  - Failure. A call that can fail returns a kspec_status; its last argument is an optional kspec_error,
  *    owned by the caller, for the status and a one-line message that names the value and the bound. The
  *    library never prints, never exits and never asserts on input.
@@ -27,9 +25,17 @@
  *
  * One name has one meaning. P and Q are the rows and columns of a matrix of measurements Phi (inputs by
  * features), n and p the rows and columns of a data table X. N counts random features or the neurons of a
- * layer, q the random features of a Gram matrix. sigma is the bandwidth of the kernel exp(-|x-y|^2/(2
- * sigma^2)), 1 by default. `seed`, `threads` and `progress` are the same options everywhere. wls.h keeps its
- * paper's symbols: N points, P modes with p learned ones, exponents alpha, beta, gamma.
+ * layer, q the random features of a Gram matrix. wls.h keeps its paper's symbols: N points, P modes with p
+ * learned ones, exponents alpha, beta, gamma.
+ *
+ *  - In options: `seed` is the seed of all random numbers, `threads` is 1 to 1024 (default: all processors,
+ *    or the environment variable KSPEC_THREADS), `team` divides the work among processes (kspec/team.h; NULL:
+ *    this process only), and `sigma` is the bandwidth of a kernel such as exp(-|x-y|^2/(2 sigma^2)), above 0
+ *    and 1 by default. kspec/base.h describes `progress`, `center`, `device` and `data_memory`.
+ *  - In results: `std_error` is a standard error, `ci_low` and `ci_high` are the ends of a nominal 95%
+ *    interval, `rounding` bounds the change of the value by rounding, which the interval includes, `device`
+ *    tells where the call computed, and `seconds` how long. A number that is undefined or was not requested
+ *    is NaN, an array of such numbers NULL.
  *
  * Structs that are passed by value or pointed to without a size never change: kspec_matrix, kspec_error,
  * kspec_progress, kspec_operand, kspec_device_used, kspec_learn_scaling, kspec_learn_store.
@@ -38,7 +44,6 @@
  * does not include it. */
 #ifndef KSPEC_H
 #define KSPEC_H
-
 #include "kspec/base.h"      /* version, status, environment, matrices, random numbers */
 #include "kspec/doubt.h"     /* doubts about a result */
 #include "kspec/kernel.h"    /* kinds of kernels, scaling of columns */
@@ -54,5 +59,4 @@
 #include "kspec/learn.h"     /* kernel moments of a network while it learns */
 #include "kspec/files.h"     /* reading matrices */
 #include "kspec/team.h"      /* many processes, one result */
-
 #endif

@@ -8,7 +8,7 @@ import sys
 
 GROWING = "(?:result|dataset|point|info|shape|measured)"
 FROZEN = {"kspec_matrix", "kspec_error", "kspec_progress"}
-LINES, FUNCTIONS = 2339, 71  # of all headers but host.h: whoever adds something takes something away
+LINES, FUNCTIONS = 2000, 71  # of all headers but host.h: whoever adds something takes something away
 HOST = "host.h"  # not stable, so that what is said of structs that never change and of sizes leaves it out
 
 

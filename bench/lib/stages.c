@@ -48,7 +48,7 @@ kspec_status bench_features_stages(size_t n, size_t p, size_t q, int repeats, be
     *out = (bench_stages){INFINITY, INFINITY, INFINITY, INFINITY};
     kspec_status st = lay_out(&d, n, p, q, err);
     if (!st) st = ks_fourier_draw(&f, &gaussian, p, q, 0, 0, &d.arena, err);
-    const kspec_kernel_opts opts = {.size = sizeof opts, .features = q, .threads = 1};
+    const kspec_norm_opts opts = {.size = sizeof opts, .features = q, .threads = 1};
     const kspec_matrix x = {d.in.x, n, p, (ptrdiff_t)p, 1};
     if (!st) st = ks_blas_enter(1, err);
     int entered = !st;

@@ -27,7 +27,7 @@ static double entry(size_t i, size_t l) { return sin(1.0 + 3.0 * (double)i + 7.0
 
 static int verify_gram(const double *x) {
     kspec_matrix m = {x, N, P, P, 1};
-    kspec_kernel_opts o = {.size = sizeof o, .sigma = 0.7};
+    kspec_norm_opts o = {.size = sizeof o, .sigma = 0.7};
     kspec_error err;
     double *K = malloc(N * N * sizeof *K);
     if (!K) return cli_no_memory();
@@ -53,7 +53,7 @@ static int verify_gram(const double *x) {
 static int verify_features(const double *x) {
     enum { MANY = 64 * Q };
     kspec_matrix m = {x, N, P, P, 1};
-    kspec_kernel_opts o = {.size = sizeof o, .sigma = 0.7, .features = MANY};
+    kspec_norm_opts o = {.size = sizeof o, .sigma = 0.7, .features = MANY};
     kspec_error err;
     double *Z = malloc(N * MANY * sizeof *Z);
     if (!Z) return cli_no_memory();
@@ -96,7 +96,7 @@ int bench_features(const bench_args *a, bench_list *list) {
 static int whole(const bench_args *a, size_t p, double *seconds) {
     double *x = malloc(a->rows * p * sizeof *x), *K = malloc(a->rows * a->rows * sizeof *K);
     kspec_matrix m = {x, a->rows, p, (ptrdiff_t)p, 1};
-    kspec_kernel_opts o = {.size = sizeof o, .sigma = sqrt((double)p), .threads = 1};
+    kspec_norm_opts o = {.size = sizeof o, .sigma = sqrt((double)p), .threads = 1};
     kspec_error err;
     int status = x && K ? EXIT_DONE : cli_error(EXIT_FAILED, "out of memory for %zu x %zu", a->rows, a->rows);
     if (!status) kspec_random_normal(0, 0, 0, a->rows * p, x);

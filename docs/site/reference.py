@@ -134,7 +134,6 @@ def header_page(path):
     name = f"kspec/{path.name}" if path.parent.name == "kspec" else path.name
     out = [f"# `{name}`\n\n{title[0].upper()}{title[1:]}.\n"]
     text = text[first.end() if first else 0 :]
-    text = re.sub(r"^KSPEC_(BEGIN|END)_DECLS$", "", text, flags=re.M)
     text = re.sub(r"^#(ifndef|endif|define) *(KSPEC_\w*_H)?\s*$", "", text, flags=re.M)
     for chunk in re.split(r"\n\s*\n(?=\S)", text):  # a comment with the declarations below it
         while found := re.match(r"\s*(/\*.*?\*/)[ \t]*(\n|$)", chunk, re.S):

@@ -12,23 +12,16 @@
 #define KSPEC_DOTTED_(a, b, c) KSPEC_TEXT_(a) "." KSPEC_TEXT_(b) "." KSPEC_TEXT_(c)
 #define KSPEC_VERSION          KSPEC_DOTTED_(KSPEC_VERSION_MAJOR, KSPEC_VERSION_MINOR, KSPEC_VERSION_PATCH)
 
-#if defined(_WIN32)
-#define KSPEC_API
-#else
-#define KSPEC_API __attribute__((visibility("default")))
-#endif
-
 #ifdef __cplusplus
-#define KSPEC_BEGIN_DECLS extern "C" {
-#define KSPEC_END_DECLS   }
+#define KSPEC_EXTERN_ extern "C"
 #else
-#define KSPEC_BEGIN_DECLS
-#define KSPEC_END_DECLS
+#define KSPEC_EXTERN_
 #endif
-
-KSPEC_BEGIN_DECLS
-
-/* ------------------------------------------------------------------ status */
+#if defined(_WIN32)
+#define KSPEC_API KSPEC_EXTERN_
+#else
+#define KSPEC_API KSPEC_EXTERN_ __attribute__((visibility("default")))
+#endif
 
 typedef enum {
     KSPEC_OK = 0,
@@ -49,8 +42,7 @@ typedef struct {
     char option[32], setting[32];
 } kspec_error;
 
-/* The enums whose values have names. A status is called "out of memory" or the like. The other names are
- * words of the tool and of files: "dimension-unknown", "clear", "kv-row", "lanczos". */
+/* The enums whose values have names, such as "out of memory", "dimension-unknown", "clear" or "kv-row" */
 typedef enum {
     KSPEC_NAMES_STATUS = 0,
     KSPEC_NAMES_DOUBT,
@@ -62,13 +54,11 @@ typedef enum {
 /* Returns the name of a value of an enum, or NULL for an unknown value. */
 KSPEC_API const char *kspec_name(kspec_names of, unsigned value);
 
-/* Frees a result that a call returned by pointer, with everything that belongs to it. NULL is allowed. */
+/* Frees a result that a call returned by pointer, with everything that belongs to it; NULL is allowed. */
 KSPEC_API void kspec_free(void *result);
 
 /* The version of the running library; compare it with KSPEC_VERSION, the version of this header. */
 KSPEC_API const char *kspec_version(void);
-
-/* ------------------------------------------------------------- environment */
 
 /* Where a call computes. AUTO chooses a GPU if it is faster for this size, otherwise the CPU; the environment
  * variable KSPEC_DEVICE (auto, cpu, gpu, gpu:K) overrides AUTO. GPU is the first GPU, KSPEC_DEVICE_GPU_FIRST
@@ -84,31 +74,25 @@ typedef enum {
 } kspec_device;
 
 /* Which memory holds the numbers of a matrix: host memory, or GPU memory from cudaMalloc(). With GPU memory,
- * a call first waits for the work queued on that GPU. For AUTO and GPU it computes there. It fails if
- * `device` is the number of another GPU. */
+ * a call first waits for the work queued on that GPU. For AUTO and GPU it computes there, or copies the
+ * matrix to the host if it must. It fails if `device` is the number of another GPU. */
 typedef enum { KSPEC_MEMORY_HOST = 0, KSPEC_MEMORY_DEVICE } kspec_memory;
 
 /* Where a result was computed. */
 typedef struct {
     char name[144]; /* "cpu", or such as "gpu:0 NVIDIA H200" */
-    /* the reason: "asked for", "faster for this size", "this installation has no libkspec_cuda.so" */
-    char why[160];
-    /* 1: a GPU exists that the call would have used, but could not; `why` tells the reason */
-    int unusable;
+    char why[160];  /* the reason: "asked for", "faster for this size", "no libkspec_cuda.so" and the like */
+    int unusable; /* 1: a GPU exists that the call would have used, but could not, for the reason in `why` */
 } kspec_device_used;
 
 /* The library calls `report` several times a second, from the calling thread, with the fraction done (0 to
- * 1). Return 0 to go on. Any other value cancels: the call then frees its memory and returns
- * KSPEC_E_CANCELLED. */
+ * 1). Return 0 to go on; any other value ends the call with KSPEC_E_CANCELLED. */
 typedef struct {
     int (*report)(void *ctx, double fraction);
     void *ctx;
 } kspec_progress;
 
-/* Processes that compute one result together (kspec/team.h); NULL in a call's options: this process only. */
-typedef struct kspec_team kspec_team;
-
-/* ------------------------------------------------------------------ matrix */
+typedef struct kspec_team kspec_team; /* processes that compute one result together (kspec/team.h) */
 
 /* A view of rows x cols doubles: entry (i,j) is data[i*row_stride + j*col_stride]. Strides count doubles and
  * may be negative: cols and 1 for a dense row-major matrix, 1 and rows for Fortran or MATLAB. */
@@ -130,20 +114,15 @@ typedef enum {
     KSPEC_CENTER_BOTH
 } kspec_center;
 
-/* ---------------------------------------------------------- random numbers */
-
 /* Counter-based random numbers (Philox4x64-10, Random123): number `index` of stream `stream` of `seed` is a
  * pure function of the three. Every instruction set gives the same bits. Each call writes the `count` numbers
- * with indices first, first+1, ... to `out`.
+ * with indices first, first+1, ... to `out`. The library itself draws from streams 1 to 4, 1000 to 4.2e9, and
+ * from 2^40 on (src/base/streams.h). A program that uses one seed for both should take streams from 5 to 999.
  *
- * The library itself draws from streams 1 to 4, 1000 to 4.2e9, and from 2^40 on (src/base/streams.h). A
- * program that uses one seed for both should take streams from 5 to 999. */
-
-/* Uniform on the open interval (0,1): (k + 1/2) / 2^52, k = 0 ... 2^52-1. */
+ * Uniform on the open interval (0,1): (k + 1/2) / 2^52, k = 0 ... 2^52-1. */
 KSPEC_API void kspec_random_uniform(uint64_t seed, uint64_t stream, uint64_t first, size_t count,
                                     double *out);
 
 /* Standard normal (Box-Muller), |value| < 8.6. */
 KSPEC_API void kspec_random_normal(uint64_t seed, uint64_t stream, uint64_t first, size_t count, double *out);
-KSPEC_END_DECLS
 #endif

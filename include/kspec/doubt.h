@@ -2,7 +2,6 @@
 #ifndef KSPEC_DOUBT_H
 #define KSPEC_DOUBT_H
 #include "kspec/base.h"
-KSPEC_BEGIN_DECLS
 
 /* NOTE: worth knowing. WARNING: look at it before you use the numbers. SERIOUS: the numbers say little. */
 typedef enum { KSPEC_SEVERITY_NOTE = 0, KSPEC_SEVERITY_WARNING, KSPEC_SEVERITY_SERIOUS } kspec_severity;
@@ -10,8 +9,7 @@ typedef enum { KSPEC_SEVERITY_NOTE = 0, KSPEC_SEVERITY_WARNING, KSPEC_SEVERITY_S
 /* The kinds of doubts. kspec_doubt_text() gives the sentence. */
 /* clang-format off */
 typedef enum {
-    /* for every call that can use a GPU */
-    KSPEC_DOUBT_GPU_UNUSED = 0,
+    KSPEC_DOUBT_GPU_UNUSED = 0, /* every call that can use a GPU */
     /* kspec_read() */
     KSPEC_DOUBT_INDEX_COLUMN, KSPEC_DOUBT_TIME_COLUMN, KSPEC_DOUBT_TRIAL_COLUMN, KSPEC_DOUBT_UNRELATED_TRIALS,
     KSPEC_DOUBT_EMPTY_ROWS, KSPEC_DOUBT_EMPTY_COLS, KSPEC_DOUBT_HEADER_ROW, KSPEC_DOUBT_DECIMAL_COMMA,
@@ -42,10 +40,8 @@ typedef enum {
     KSPEC_DOUBT_DRAWS_DIFFER, KSPEC_DOUBT_UNCHECKED,
     /* kspec_wls_smooth() */
     KSPEC_DOUBT_REAL_DATA, KSPEC_DOUBT_EXTRAPOLATED, KSPEC_DOUBT_TOO_FEW_FUNCTIONS,
-    /* kspec_unbiased() */
-    KSPEC_DOUBT_ESTIMATE_ROUNDING,
-    /* kspec_moments(), kspec_spectrum(), kspec_norm(), kspec_compare() */
-    KSPEC_DOUBT_LEFT_OUT
+    KSPEC_DOUBT_ESTIMATE_ROUNDING, /* kspec_unbiased() */
+    KSPEC_DOUBT_LEFT_OUT           /* kspec_moments(), kspec_spectrum(), kspec_norm(), kspec_compare() */
 } kspec_doubt_code;
 /* clang-format on */
 
@@ -54,14 +50,12 @@ typedef struct {
     kspec_severity severity;
     const char *where; /* the file, matrix or method concerned, or NULL; the sentence begins with it */
     const char *what;  /* a word in the sentence, or NULL */
-    /* the option that would help, and a value for it; or NULL */
-    const char *option, *setting;
-    size_t count; /* the numbers concerned, and their names */
+    const char *option, *setting; /* the option that would help, and a value for it; or NULL */
+    size_t count;                 /* the numbers concerned, and their names */
     const char *const *names;
     double values[4];
 } kspec_doubt;
 
 /* One sentence, cut to `size` bytes including the final zero; 512 bytes suffice for all. Returns text. */
 KSPEC_API const char *kspec_doubt_text(const kspec_doubt *doubt, char *text, size_t size);
-KSPEC_END_DECLS
 #endif

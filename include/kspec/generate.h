@@ -2,7 +2,6 @@
 #ifndef KSPEC_GENERATE_H
 #define KSPEC_GENERATE_H
 #include "kspec/base.h"
-KSPEC_BEGIN_DECLS
 
 typedef enum {
     KSPEC_PROCESS_RFF = 0, /* sqrt(2) sin(w.x + b): kernel exp(-|x-x'|^2 eta/2), x ~ N(0,I) in R^dim */
@@ -10,14 +9,10 @@ typedef enum {
     KSPEC_PROCESS_GAUSSIAN /* columns are draws of the Gaussian process with the kernel of rff */
 } kspec_process;
 
-/* Noise of standard deviation S in every entry, drawn anew in each trial: S e_ia, e_ia standard normal and
- * independent; or the entries of a row, of a column, or half and half of both share a fraction rho of its
- * variance:
- *
- *     S (sqrt(1-rho) e_ia + sqrt(rho) r_i),   S (sqrt(1-rho) e_ia + sqrt(rho) c_a),
- *     S (sqrt(1-rho) e_ia + sqrt(rho/2) (r_i + c_a)).
- *
- * Shared noise biases every estimate of the moments from one trial; two trials remove this bias. */
+/* Normal noise of standard deviation S in every entry, drawn anew in each trial: S e_ia; or the entries of a
+ * row share a fraction rho of its variance, S (sqrt(1-rho) e_ia + sqrt(rho) r_i), or of a column, with c_a,
+ * or of both, S (sqrt(1-rho) e_ia + sqrt(rho/2) (r_i + c_a)). Shared noise biases every estimate of the
+ * moments from one trial; two trials remove this bias. */
 typedef enum {
     KSPEC_NOISE_INDEPENDENT = 0,
     KSPEC_NOISE_ROWS,
@@ -28,24 +23,17 @@ typedef enum {
 typedef struct {
     size_t size;
     kspec_process process;
-    /* The dimension of the inputs; default: as many as eta, eigenvalues or rows of Sigma or Sigma_x, else 1.
-     */
-    size_t dim;
-    /* rff, gaussian: one value, or one per dimension, above 0; eta_count is 0, 1 or dim. Default 1. */
-    const double *eta;
-    size_t eta_count;
-    /* linear: the c_l >= 0, one (for every dimension) or dim of them. Default 1. */
-    const double *eigenvalues;
-    size_t eigenvalue_count;
-    /* rff, gaussian, instead of eta: the kernel exp(-(x-x')^T Sigma^-1 (x-x')/2) under x ~ N(0, Sigma_x). dim
-     * x dim, symmetric, Sigma positive definite, Sigma_x positive semidefinite (else KSPEC_E_DATA); NULL:
-     * identity. */
+    size_t dim; /* of the inputs; default: as many as eta, eigenvalues or rows of Sigma or Sigma_x, else 1 */
+    /* rff, gaussian: eta, above 0; linear: the c_l >= 0. One value for every dimension, or dim; default 1. */
+    const double *eta, *eigenvalues;
+    size_t eta_count, eigenvalue_count;
+    /* rff, gaussian, instead of eta: the kernel exp(-(x-x')^T Sigma^-1 (x-x')/2) under x ~ N(0, Sigma_x).
+     * Symmetric, Sigma positive definite, Sigma_x semidefinite (else KSPEC_E_DATA); NULL: identity. */
     const kspec_matrix *Sigma, *Sigma_x;
-    double noise; /* S, the standard deviation of the noise in every entry of every trial; default 0 */
+    double noise; /* S; default 0 */
     kspec_noise noise_correlation;
-    /* rho, above 0 and at most 1: the fraction of the noise's variance that is common; default 1. */
-    double noise_share;
-    size_t trials; /* T, repeated measurements of the same rows and columns; default 1 */
+    double noise_share; /* rho, above 0 and at most 1; default 1 */
+    size_t trials;      /* T, repeated measurements of the same rows and columns; default 1 */
     uint64_t seed;
     int threads;
     kspec_progress progress;
@@ -57,5 +45,4 @@ typedef struct {
  * matrix that does not fit in memory in bands of rows. */
 KSPEC_API kspec_status kspec_generate(size_t rows, size_t cols, const kspec_generate_opts *opts, double *out,
                                       kspec_error *err);
-KSPEC_END_DECLS
 #endif

@@ -11,10 +11,7 @@
 #include "kspec/files.h"
 #include "kspec/generate.h"
 
-KSPEC_BEGIN_DECLS
-
 /* ------------------------------------------------------- facts to print */
-
 /* The instruction sets that the library may choose from on this kind of processor */
 #if defined(__aarch64__)
 #define KSPEC_ISA_NAMES "generic, neon"
@@ -63,12 +60,10 @@ KSPEC_API const char *kspec_hdf5_sandbox(void);
 KSPEC_API int kspec_default_threads(void);
 
 /* ------------------------------------------------------- options as text */
-
 /* The device that a word names: "auto", "cpu", "gpu", "gpu:2"; otherwise KSPEC_E_ARG. */
 KSPEC_API kspec_status kspec_device_parse(const char *text, kspec_device *device, kspec_error *err);
 
 /* ------------------------------------------------------- memory */
-
 /* Every allocation of the library goes through one pair of functions. `alloc` returns `size` bytes aligned to
  * `align` (a power of two), or NULL; `release` frees them. Set the pair before any other call, or not at all;
  * NULL restores the default. Useful for accounting and for tests of failure. */
@@ -129,7 +124,6 @@ typedef struct {
 KSPEC_API kspec_borrowed kspec_borrow(const kspec_borrowed *now);
 
 /* ------------------------------------------------------- matrices larger than memory */
-
 /*
  * Reads one matrix in blocks of `rows` rows (0: 16 MB), for a computation that reads it once, such as an
  * accumulator. Several inputs follow each other as rows. .npy and plain text of any size are read block by
@@ -158,7 +152,6 @@ KSPEC_API kspec_status kspec_generate_rows(kspec_generator *g, size_t trial, siz
 KSPEC_API void kspec_generate_close(kspec_generator *g);
 
 /* ------------------------------------------------------- writing files */
-
 /*
  * Writes a row-major array of 2 or 3 axes band by band: .npy, .csv or .json by the suffix of `path` ("-" is
  * standard output, as npy); .csv takes 2 axes only. The data go to a temporary file in the directory of
@@ -194,7 +187,6 @@ KSPEC_API kspec_status kspec_write_check(const char *path, int ndim, kspec_error
 KSPEC_API void kspec_write_discard_all(void);
 
 /* ------------------------------------------------------- processes */
-
 /* Exchanges the status of all ranks between calls or at the end: KSPEC_OK if all report KSPEC_OK. Otherwise
  * all get the failure of the lowest failed rank, including ranks inside a call at that time. `err` carries
  * this rank's message in, and the common one out. */
@@ -204,5 +196,4 @@ KSPEC_API kspec_status kspec_team_agree(kspec_team *team, kspec_status mine, ksp
  * KSPEC_E_DATA and names the first rank whose `what` differs from rank 0's. */
 KSPEC_API kspec_status kspec_team_same(kspec_team *team, const char *what, uint64_t number, kspec_error *err);
 
-KSPEC_END_DECLS
 #endif

@@ -2,7 +2,6 @@
 #ifndef KSPEC_KERNEL_H
 #define KSPEC_KERNEL_H
 #include "kspec/base.h"
-KSPEC_BEGIN_DECLS
 
 /* Shift-invariant kernels k(x,y) with k(x,x) = 1 and bandwidth sigma; d = x - y has p coordinates. Each
  * comment gives the kernel with sigma and with gamma, then the distribution of w for which E cos(w.d) =
@@ -12,9 +11,8 @@ typedef enum {
     KSPEC_KERNEL_LAPLACE, /* exp(-sum |d_l| / sigma) = exp(-gamma |d|_1);  w_l ~ Cauchy of scale 1/sigma */
     /* prod 1/(1 + d_l^2/sigma^2) = prod 1/(1 + gamma d_l^2);  w_l ~ Laplace of scale 1/sigma */
     KSPEC_KERNEL_CAUCHY,
-    /* Smoothness nu, with r = |d|/sigma and z = sqrt(2 nu) r: 2^(1-nu)/Gamma(nu) z^nu K_nu(z): exp(-r) for nu
-     * = 1/2, (1 + z) exp(-z) for 3/2, (1 + z + z^2/3) exp(-z) for 5/2. gamma is 1/sigma. w = v sqrt(2 nu/c),
-     * v ~ N(0, sigma^-2 I), c ~ chi^2 with 2 nu degrees of freedom, one c for each w: Student's distribution.
+    /* Smoothness nu: 2^(1-nu)/Gamma(nu) z^nu K_nu(z), z = sqrt(2 nu) |d|/sigma: exp(-z) for nu = 1/2, (1 + z)
+     * exp(-z) for 3/2. gamma is 1/sigma. w is Student's: N(0, sigma^-2 I) times one sqrt(2 nu/chi^2_{2 nu})
      */
     KSPEC_KERNEL_MATERN
 } kspec_kernel;
@@ -36,5 +34,4 @@ typedef enum {
     KSPEC_SCALING_UNIT_ROWS,   /* each row to length 1 */
     KSPEC_SCALING_UNIT_COLS    /* each column to length 1 */
 } kspec_scaling;
-KSPEC_END_DECLS
 #endif

@@ -2,26 +2,19 @@
 #ifndef KSPEC_LEARN_H
 #define KSPEC_LEARN_H
 #include "kspec/moments.h"
-KSPEC_BEGIN_DECLS
 
-/* ---------------------------------------------------------------- the data */
-
-/* The scaling of pixels before they enter the network. */
-typedef enum {
-    /* subtract the mean training image, then scale to a mean |x|^2 of 1 over the training images */
-    KSPEC_PIXELS_UNIT = 0,
-    KSPEC_PIXELS_255 /* divided by 255 */
-} kspec_pixels;
+/* The scaling of pixels before they enter the network. UNIT: subtract the mean training image, then scale to
+ * a mean |x|^2 of 1 over the training images. 255: divide by 255. */
+typedef enum { KSPEC_PIXELS_UNIT = 0, KSPEC_PIXELS_255 } kspec_pixels;
 
 #define KSPEC_LEARN_MAX_CLASSES 10000
 
 typedef struct {
     size_t size;
     kspec_pixels pixels;
-    size_t train_count; /* Train on the first train_count images. Default 10,000, or all if fewer. */
-    size_t probe;       /* P: measure on the first `probe` test images. Default 1,000, or all if fewer. */
-    /* Number of classes, at most KSPEC_LEARN_MAX_CLASSES. Default: the largest training label plus 1. */
-    size_t classes;
+    size_t train_count; /* train on the first train_count images; default 10,000, or all if fewer */
+    size_t probe;       /* P: measure on the first `probe` test images; default 1,000, or all if fewer */
+    size_t classes;     /* at most KSPEC_LEARN_MAX_CLASSES; default: the largest training label plus 1 */
 } kspec_learn_data_opts;
 
 /* Copies images and labels, the images in single precision, the probe in double. An image is a row; its label
@@ -38,13 +31,11 @@ KSPEC_API void kspec_learn_close(kspec_learn_data *data);
 /* The sizes of the data in use. */
 typedef struct {
     size_t train_count, test_count, pixels, classes, probe;
-    double pixel_factor; /* the pixels were multiplied by this factor */
+    double pixel_factor; /* by which the call multiplied the pixels */
 } kspec_learn_shape;
 
-/* Valid until the data are closed. NULL for NULL. */
+/* Valid until the data are closed. */
 KSPEC_API const kspec_learn_shape *kspec_learn_data_shape(const kspec_learn_data *data);
-
-/* ------------------------------------------------------------ the training */
 
 /* How weights and steps scale with the width N: hidden weights w ~ N(0, 1/N^hidden_power), output weights a ~
  * N(0, 1/N^output_power), Adam's step rate/N^rate_power. The default is the maximal-update parameterisation:
@@ -64,50 +55,42 @@ typedef struct {
     kspec_status (*save)(void *ctx, size_t width, uint64_t seed, const void *bytes, size_t count,
                          kspec_error *err);
     /* Returns the stored checkpoint. The first call has bytes NULL and sets *count, 0 if none is stored. The
-     * second fills bytes[0 ... *count-1] with the same checkpoint, even if another process has replaced it.
-     */
+     * second fills `bytes` with the same checkpoint, even if another process has replaced it. */
     kspec_status (*load)(void *ctx, size_t width, uint64_t seed, void *bytes, size_t *count,
                          kspec_error *err);
 } kspec_learn_store;
 
 typedef struct {
     size_t size;
-    size_t seeds; /* Networks of each width. Their seeds are seed, seed+1, ... Default 1. */
+    size_t seeds; /* networks of each width, whose seeds are seed, seed+1, ...; default 1 */
     uint64_t seed;
-    /* Passes through the training images. 0, the default, only measures the initialisation. */
-    size_t epochs;
-    size_t every; /* Measure at epochs 0, every, 2 every, ... and the last. Default 2. */
-    size_t batch; /* Images in a mini-batch. Default 32, or all if fewer. */
-    const kspec_learn_scaling *scaling; /* NULL: the default */
-    /* Q: also measure a random subset of Q neurons, in networks with at least Q. Default: no subsample. */
-    size_t subsample;
-    int nmax;            /* Highest order. Default 4, or the length of the shorter side if less. */
-    unsigned estimators; /* A set of kspec_estimator values. Default: naive and auto. */
-    int permutations;    /* as in kspec_moments_opts */
+    size_t epochs; /* passes through the training images; 0 only measures the initialisation */
+    size_t every;  /* measure at epochs 0, every, 2 every, ... and the last; default 2 */
+    size_t batch;  /* images in a mini-batch; default 32, or all if fewer */
+    const kspec_learn_scaling *scaling;
+    size_t subsample;    /* Q: also measure a random subset of Q neurons, in networks with at least Q */
+    int nmax;            /* default 4, or the length of the shorter side if less */
+    unsigned estimators; /* default: naive and auto; this and the next three: as in kspec_moments_opts */
+    int permutations, no_stderr;
     kspec_side side;
-    int no_stderr;
     const kspec_learn_store *store; /* NULL: none */
     int threads;
     kspec_progress progress;
-    /* Divides the runs among processes, each with a separate store; NULL: this process only. */
-    kspec_team *team;
+    kspec_team *team; /* each process needs a separate store */
 } kspec_learn_opts;
 
 /* Moments estimated from one Phi. */
 typedef struct {
     size_t count; /* the estimates, by estimator and then by order */
     kspec_estimate **estimates;
-    /* The standard error of m(n)/m(1)^n, the estimate from a normalised Phi; NaN if std_error is NaN */
-    double *ratio_error;
+    double *ratio_error; /* the standard error of m(n)/m(1)^n, the estimate from a normalised Phi */
 } kspec_learn_moments;
 
 typedef struct {
     size_t epoch;
-    double loss;                  /* sum of squared errors over the classes, mean over the training images */
-    double accuracy;              /* the fraction of training images whose class has the largest output */
-    double test_accuracy;         /* the same fraction of all test images; NaN without labels */
-    kspec_learn_moments *moments; /* from all neurons */
-    kspec_learn_moments *subsample; /* the moments of the subsample; NULL without a subsample */
+    double loss;                    /* squared errors: sum over classes, mean over training images */
+    double accuracy, test_accuracy; /* of images: the class has the largest output */
+    kspec_learn_moments *moments, *subsample; /* from all neurons, and from the subsample; or NULL */
 } kspec_learn_epoch;
 
 typedef struct {
@@ -115,17 +98,14 @@ typedef struct {
     uint64_t seed;
     size_t epoch_count;
     kspec_learn_epoch **epochs;
-    size_t resumed; /* the epoch at which a checkpoint was continued; 0 without a checkpoint */
-    /* Seconds of training and of measurement (activations, estimates, loss, accuracy) in this call. */
-    double train_seconds, measure_seconds;
-    /* Multiply-adds of training per second of the thread's processor time; 0 without training. */
-    double fma_rate;
+    size_t resumed;                        /* the epoch at which a checkpoint was continued; 0 without one */
+    double train_seconds, measure_seconds; /* of training, and of activations, estimates, loss and accuracy */
+    double fma_rate; /* multiply-adds of training per second of the thread's processor time */
 } kspec_learn_run;
 
 typedef struct {
-    size_t count; /* the runs, by width as given and then by seed */
+    size_t count, every, batch; /* the runs, by width as given and then by seed; every and batch as used */
     kspec_learn_run **runs;
-    size_t every, batch; /* as used */
     int nmax;
     double seconds;
 } kspec_learn_result;
@@ -134,13 +114,10 @@ typedef struct {
  * widths N, on one-hot classes with squared loss and Adam (0.9, 0.999, 1e-8), and estimates the moments of
  * the kernel behind the hidden layer as it changes. Every epoch takes the training images in a new random
  * order. Networks run in parallel, each on one thread. Training has single precision, loss and moments
- * double.
- *
- * With a store, the call saves a run after each measurement, and continues a stored run to the same bits. A
- * checkpoint that is damaged, or has other data or options (except epochs), is KSPEC_E_IO and stays
+ * double. With a store, the call saves a run after each measurement, and continues a stored run to the same
+ * bits. A checkpoint that is damaged, or has other data or options (except epochs), is KSPEC_E_IO and stays
  * unchanged. Memory beyond the data: for each thread 12 bytes a weight, the activations, and the needs of
  * kspec_moments(). KSPEC_E_NUMERIC: a loss that is not finite, or a million times the first. */
 KSPEC_API kspec_status kspec_learn(const kspec_learn_data *data, const size_t *widths, size_t width_count,
                                    const kspec_learn_opts *opts, kspec_learn_result **out, kspec_error *err);
-KSPEC_END_DECLS
 #endif

@@ -3,22 +3,17 @@
 #define KSPEC_RIDGE_H
 #include "kspec/doubt.h"
 #include "kspec/kernel.h"
-KSPEC_BEGIN_DECLS
 
 /* The model. Rows of X (n x p) are samples, W (p x N) has independent standard normal entries, and the
  * features are S = [cos(XW), sin(XW)] (n x 2N): random Fourier features of the Gaussian kernel
  * exp(-|x-x'|^2/2); a bandwidth sigma divides X. Ridge regression minimises |y - S b|^2/n + lambda |b|^2. For
  * large n, p and N its errors hardly depend on W; X, y and the test set predict them (Liao, Couillet and
- * Mahoney):
+ * Mahoney; docs/explanation/ridge.md), by Q = ((N/n) (K_cos/(1+delta_cos) + K_sin/(1+delta_sin)) + lambda
+ * I)^-1, delta_a = tr(K_a Q)/n. lambda = 0 is the limit lambda -> 0, which does not exist at 2N = n. For 2N >
+ * n the features then interpolate: no training error.
  *
- *     Q = ((N/n) (K_cos/(1+delta_cos) + K_sin/(1+delta_sin)) + lambda I)^-1,   delta_a = tr(K_a Q)/n.
- *
- * lambda = 0 is the limit lambda -> 0. It differs for 2N < n (delta grows as theta/lambda) and 2N > n (the
- * features interpolate: no training error), and does not exist at 2N = n. */
-
-/* Other features are S = f(XW), n x N, for a function f with a kernel K = E f(Xw) f(Xw)^T in closed form.
- * Then there is one delta, Q = ((N/n) K/(1+delta) + lambda I)^-1 with delta = tr(K Q)/n, and N replaces 2N
- * above. Sigma also divides X. */
+ * Other features are S = f(XW), n x N, for a function f with a kernel in closed form. Then there is one
+ * delta, and N replaces 2N. */
 typedef enum {
     KSPEC_RIDGE_ACTIVATION_FOURIER = 0, /* cos(t) and sin(t): two columns for each w */
     KSPEC_RIDGE_ACTIVATION_RELU,        /* max(t, 0) */
@@ -31,61 +26,43 @@ typedef enum {
     KSPEC_RIDGE_ACTIVATION_PHASES     /* sqrt(2) cos(t + b), b uniform: the Gaussian kernel by N columns */
 } kspec_ridge_activation;
 
-typedef enum {
-    /* Newton's method on (delta_cos, delta_sin): a few factorisations per point */
-    KSPEC_RIDGE_SOLVER_NEWTON = 0,
-    /* delta <- tr(K Q)/n, as published: thousands of factorisations near 2N = n with a small lambda */
-    KSPEC_RIDGE_SOLVER_FIXED_POINT
-} kspec_ridge_solver;
+/* Newton's method takes a few factorisations per point. FIXED_POINT, delta <- tr(K Q)/n as published, takes
+ * thousands near 2N = n with a small lambda. */
+typedef enum { KSPEC_RIDGE_SOLVER_NEWTON = 0, KSPEC_RIDGE_SOLVER_FIXED_POINT } kspec_ridge_solver;
 
 typedef struct {
     size_t size;
-    int center; /* 1: subtract the mean row of the training and test rows taken together */
-    /* 1: then divide all rows by the root mean square of their lengths, so that the mean of |x|^2 is 1. */
-    int unit_length;
-    /* Without test rows: use the training rows plus noise of this standard deviation; default none. */
-    double test_noise;
-    double sigma; /* the bandwidth, above 0; default 1 */
-    /* 1: sigma is the median distance of two training rows instead, over all pairs of at most 2048 rows that
-     * the seed draws. sigma must be 0 then. */
-    int median_sigma;
+    int center;        /* 1: subtract the mean row of the training and test rows taken together */
+    int unit_length;   /* 1: then divide all rows by the root mean square of their lengths */
+    double test_noise; /* without test rows: use the training rows plus noise of this standard deviation */
+    double sigma;      /* divides X */
+    int median_sigma;  /* 1: sigma is the median distance of training rows instead, as in kspec_norm_opts */
     kspec_ridge_solver solver;
-    /* Relative, of delta, between 0 and 1; default 1e-12. Rounding may not allow it: see delta_error. */
-    double tolerance;
+    double tolerance;   /* relative, of delta, between 0 and 1; default 1e-12; see delta_error */
     int max_iterations; /* steps per point; default 200 (Newton) or 100,000 (fixed point) */
-    uint64_t seed;      /* for the draws of W, the test noise, and the rows for the median */
+    uint64_t seed;
     int threads;
     kspec_progress progress;
-    /* Divides the work of every call with the handle among processes; NULL: this process only. */
-    kspec_team *team;
+    kspec_team *team; /* for every call with the handle */
     /* A GPU computes the resolvents and errors of predictions and searches, on each rank of a team. It needs
      * memory for four matrices of n x n and four of n_test x n. The CPU computes measured errors. */
     kspec_device device;
     kspec_ridge_activation activation; /* the CPU computes all but Fourier's */
     double slope;                      /* of KSPEC_RIDGE_ACTIVATION_LEAKY; default 0.1 */
-    /* 1: scale columns of X to mean 0 and standard deviation 1 of the training rows; a constant one to 0 */
-    int standardize;
+    int standardize;   /* 1: scale columns to mean 0 and standard deviation 1 of the training rows, or to 0 */
     int center_target; /* 1: subtract from each column of y its mean over the training rows */
-    /* Without test rows: this fraction of the rows, between 0 and 1, drawn by the seed, is the test set. */
-    double test_fraction;
-    size_t most_rows; /* the seed draws this number if there are more training or test rows; 0: all */
+    double test_fraction; /* without test rows: the seed draws this fraction of the rows as the test set */
+    size_t most_rows;     /* the seed draws this number if there are more training or test rows; 0: all */
     /* This number of draws of W (8 suffice) checks every prediction, and the results of searches (`measured`
-     * of a point); 0: none. At n = 200 the theory was up to 38% off at lambda = 1e-4, and within 3% for
-     * lambda above a tenth of N/n. */
+     * of a point). Doubts name the prediction farthest from its draws, beyond 10%. */
     size_t check_draws;
     /* The multiply-adds (kspec_ridge_cost) that all draws of a call may take; 0: 1e10, or as many as the
-     * predictions, if that is more; INFINITY: no limit. The N with the smallest lambda n/N come first. Doubts
-     * name the prediction farthest from its draws, beyond 10%, and count the unchecked points. */
+     * predictions, if that is more; INFINITY: no limit. The N with the smallest lambda n/N come first. */
     double check_work;
-    /* 1: the regression has an intercept without a penalty, as scikit-learn's Ridge: the means over the
-     * training rows are subtracted from features and targets. Lambda is above 0 then. */
-    int intercept;
-    /* 1: targets are classes. The largest of m columns, or the sign of a single one, names the class. Points
-     * then have a test_error, unless a GPU computes them. */
-    int classify;
-    /* Gaussian, or Matern: then each column of W is scaled by sqrt(2 nu/c), c ~ chi^2 with 2 nu degrees of
-     * freedom. For Fourier's features, phases and cos, on the CPU. Takes 10 to 26 matrices of n x n, and a
-     * step 4 to 12 n^3 multiply-adds. */
+    int intercept; /* 1: an intercept without a penalty, as scikit-learn's Ridge; lambda is above 0 then */
+    int classify;  /* 1: targets are classes, named by the largest of m columns or the sign of a single one */
+    /* Gaussian, or Matern for Fourier's features, phases and cos, on the CPU: 10 to 26 matrices of n x n, and
+     * 4 to 12 n^3 multiply-adds a step */
     kspec_kernel kernel;
     double nu; /* of KSPEC_KERNEL_MATERN, above 0; default 1.5 */
 } kspec_ridge_opts;
@@ -99,9 +76,7 @@ KSPEC_API kspec_status kspec_ridge_open(const kspec_matrix *x, const kspec_matri
                                         const kspec_matrix *x_test, const kspec_matrix *y_test,
                                         const kspec_ridge_opts *opts, kspec_ridge **out, kspec_error *err);
 KSPEC_API void kspec_ridge_close(kspec_ridge *r);
-
-/* The sigma in use. */
-KSPEC_API double kspec_ridge_sigma(const kspec_ridge *r);
+KSPEC_API double kspec_ridge_sigma(const kspec_ridge *r); /* the sigma in use */
 
 typedef enum {
     KSPEC_RIDGE_STATE_CONVERGED = 0,
@@ -112,49 +87,44 @@ typedef enum {
 
 /* Measured errors, averaged over draws of W and the columns of y. */
 typedef struct {
-    double lambda;
-    double train_mse, test_mse; /* mean squared errors; test_mse is NaN without a test set */
-    double train_sd, test_sd;   /* their standard deviations over the draws; NaN for one draw */
-    double test_error;          /* as in kspec_ridge_point */
+    double lambda, train_mse, test_mse;   /* mean squared errors */
+    double train_sd, test_sd, test_error; /* standard deviations over the draws; as in kspec_ridge_point */
 } kspec_ridge_measured;
 
 /* A prediction. Test errors are NaN without a test set. */
 typedef struct {
-    size_t N; /* the features are N pairs of a cosine and a sine: 2N columns */
+    size_t N;
     double lambda;
     /* Infinite for lambda = 0, 2N < n. For features other than Fourier's, delta is delta_cos, and delta_sin
      * is NaN. For a Matern kernel each is the mean over the scale of a frequency. */
     double delta_cos, delta_sin;
     double theta_cos, theta_sin; /* lambda delta, or its limit for lambda = 0 */
     double train_mse, test_mse;  /* mean squared errors, averaged over the columns of y */
-    /* The same if N alone were large: Q = ((N/n) K + lambda I)^-1 with K = K_cos + K_sin. */
-    double kernel_train_mse, kernel_test_mse;
-    int iterations;  /* factorisations: Newton or fixed-point steps, and one for the errors */
-    double residual; /* max_a |tr(K_a Q)/n - delta_a| / delta_a */
-    /* The estimated relative error of delta: the next Newton step, or the rounding floor. */
-    double delta_error;
+    double kernel_train_mse,
+        kernel_test_mse; /* the same if N alone were large: Q = ((N/n) K + lambda I)^-1 */
+    int iterations;      /* factorisations: Newton or fixed-point steps, and one for the errors */
+    double residual;     /* max_a |tr(K_a Q)/n - delta_a| / delta_a */
+    double delta_error;  /* relative, of delta, estimated: the next Newton step, or the rounding floor */
     kspec_ridge_state state;
     double *train_columns, *test_columns; /* the errors of each column of y, m each */
     /* 1 - mse / variance of the column in that set, averaged over columns; NaN if a column is constant */
     double train_r2, test_r2;
     const kspec_ridge_measured *measured; /* by check_draws, the same for every lambda of an N; or NULL */
-    double test_error; /* the fraction of test rows with a wrong class, by opts.classify; else NaN */
+    double test_error; /* with opts.classify, on the CPU: the fraction of test rows with a wrong class */
 } kspec_ridge_point;
 
 typedef struct {
     size_t count;
     kspec_ridge_point **points;
-    size_t targets; /* m, the number of columns of y */
-    /* After a search: 1 if the best value is the lowest or the highest allowed one. */
-    int at_low, at_high;
+    size_t targets;      /* m, the number of columns of y */
+    int at_low, at_high; /* after a search, 1: the best value is the lowest or the highest allowed one */
     double seconds;
-    kspec_device_used device; /* where the call computed */
-    size_t doubt_count;       /* see kspec/doubt.h; for a point, `where` is its N and lambda */
+    kspec_device_used device;
+    size_t doubt_count; /* for a point, `where` is its N and lambda */
     kspec_doubt **doubts;
-    size_t rows, test_rows; /* in use, after test_fraction and most_rows */
-    /* the mean squared errors of the regression that predicts the mean of the training targets */
-    double mean_train_mse, mean_test_mse;
-    size_t draws; /* behind each point's `measured` */
+    size_t rows, test_rows;               /* in use, after test_fraction and most_rows */
+    double mean_train_mse, mean_test_mse; /* of predicting the mean of the training targets */
+    size_t draws;                         /* behind each point's `measured` */
 } kspec_ridge_result;
 
 /* Predicts for each of `paths` numbers N of feature pairs (at most 10^9) and of `count` values of lambda, 0
@@ -179,26 +149,22 @@ KSPEC_API double kspec_ridge_cost(const kspec_ridge *r, size_t N);
 KSPEC_API kspec_status kspec_ridge_best_features(kspec_ridge *r, double lambda, double cost_limit,
                                                  kspec_ridge_result **out, kspec_error *err);
 
-/* A regression and its predicted errors. */
+/* A regression and its predicted errors. `ridgeless` is at the smallest lambda of the search. */
 typedef struct {
     size_t N;
-    double lambda, sigma, train_mse, test_mse;
-    double ridgeless_test_mse; /* at the smallest lambda of the search, for the same N and sigma */
+    double lambda, sigma, train_mse, test_mse, ridgeless_test_mse;
 } kspec_ridge_curve_point;
 
 /* The predicted errors along each choice, with the best lambda at each point of `features` and `sigmas`. */
 typedef struct {
-    /* `recommended` has the fewest features with an error within 2% of the error of `best`. */
-    kspec_ridge_curve_point *recommended, *best;
+    kspec_ridge_curve_point *recommended, *best; /* the first: the fewest features within 2% of the best */
     size_t feature_count, lambda_count, sigma_count;
-    kspec_ridge_curve_point **features; /* by N, at the recommended sigma */
-    kspec_ridge_curve_point **lambdas;  /* by lambda, at the recommended N and sigma */
-    kspec_ridge_curve_point **sigmas;   /* by sigma, at the recommended N */
-    /* The point of `features` where the ridgeless error peaks (double descent); NULL without a peak. */
-    const kspec_ridge_curve_point *peak;
-    size_t rows, test_rows, splits; /* predictions are means over `splits` divisions of the rows */
-    double mean_test_mse;           /* the error of predicting the mean of the training targets */
-    double seconds;
+    kspec_ridge_curve_point **features;  /* by N, at the recommended sigma */
+    kspec_ridge_curve_point **lambdas;   /* by lambda, at the recommended N and sigma */
+    kspec_ridge_curve_point **sigmas;    /* by sigma, at the recommended N */
+    const kspec_ridge_curve_point *peak; /* of `features`, where the ridgeless error is largest; or NULL */
+    size_t rows, test_rows, splits;      /* predictions are means over `splits` divisions of the rows */
+    double mean_test_mse, seconds;
     size_t doubt_count;
     kspec_doubt **doubts;
 } kspec_ridge_recommend_result;
@@ -212,12 +178,10 @@ KSPEC_API kspec_status kspec_ridge_recommend(kspec_ridge *r, size_t most, kspec_
 
 /* The eigenvalues of S S^T/n: their limiting density, Im tr Q(-x - i0)/(n pi), and those in one draw. */
 typedef struct {
-    size_t count;        /* points x, increasing by equal factors, and the density there */
-    double *x, *density; /* without the atom */
-    double atom;         /* the fraction of eigenvalues at 0: few features, or K of low rank */
-    size_t n;            /* eigenvalues of a draw of W, increasing */
-    double *eigenvalues;
-    double seconds;
+    size_t count;              /* points x, increasing by equal factors, and the density there */
+    double *x, *density, atom; /* without the atom, the fraction of eigenvalues at 0 */
+    size_t n;                  /* eigenvalues of a draw of W, increasing */
+    double *eigenvalues, seconds;
 } kspec_ridge_density_result;
 
 /* Time n count and an n x n eigenproblem; for pairs and Matern kernels 3 complex n x n inverses a point. */
@@ -228,9 +192,8 @@ KSPEC_API kspec_status kspec_ridge_density(kspec_ridge *r, size_t N, size_t coun
 typedef struct {
     size_t N;
     double lambda;
-    double *predicted; /* with the Q of the predictions */
-    /* with (S S^T/n + lambda I)^-1: mean and standard deviation over draws of W; NaN for 0 draws, or for 1 */
-    double *measured, *spread;
+    double *predicted;         /* with the Q of the predictions */
+    double *measured, *spread; /* with (S S^T/n + lambda I)^-1: mean and standard deviation over draws of W */
 } kspec_ridge_bilinear_point;
 
 typedef struct {
@@ -259,5 +222,4 @@ typedef struct {
 KSPEC_API kspec_status kspec_ridge_empirical(kspec_ridge *r, size_t N, const double *lambda, size_t count,
                                              size_t draws, kspec_ridge_empirical_result **out,
                                              kspec_error *err);
-KSPEC_END_DECLS
 #endif

@@ -2,19 +2,16 @@
 #ifndef KSPEC_TEAM_H
 #define KSPEC_TEAM_H
 #include "kspec/base.h"
-KSPEC_BEGIN_DECLS
 
 /* The communicator: functions that reach the other processes, filled by kspec_mpi_open() or by the caller.
  * All ranks 0 ... ranks-1 call each function, in the same order, from the thread that called the library. It
- * returns 0, or another number if the others cannot be reached any more. The library computes sums itself, in
- * an order that does not depend on the number of ranks. */
+ * returns 0, or another number if the others cannot be reached any more. */
 typedef struct {
-    size_t size; /* sizeof this struct */
-    int rank, ranks;
-    int local_rank, local_ranks; /* the number of this rank, and of ranks, on this machine */
+    size_t size;
+    int rank, ranks, local_rank,
+        local_ranks; /* local: the number of this rank, and of ranks, on this machine */
     void *context;
-    /* sends `bytes` bytes of the rank `root` to all */
-    int (*broadcast)(void *context, int root, void *data, size_t bytes);
+    int (*broadcast)(void *context, int root, void *data, size_t bytes); /* from the rank `root` to all */
     /* sends bytes[r] bytes of every rank r to all, one after the other by rank; `mine` is not in `all` */
     int (*gather)(void *context, const void *mine, void *all, const size_t *bytes);
     /* sends send[r] bytes to every rank r, one after the other in `from`; receive[r] from each, into `to` */
@@ -44,5 +41,4 @@ KSPEC_API void kspec_team_close(kspec_team *team);
  * same directory describes the calls that follow. */
 KSPEC_API kspec_status kspec_team_checkpoint(kspec_team *team, const char *directory, const char *identity,
                                              kspec_error *err);
-KSPEC_END_DECLS
 #endif

@@ -2,21 +2,13 @@
 #ifndef KSPEC_THEORY_H
 #define KSPEC_THEORY_H
 #include "kspec/base.h"
-KSPEC_BEGIN_DECLS
 
 /* Every spectrum also comes in logarithms: arrays named `logs` hold natural logarithms, which are exact even
  * if the number itself is below the smallest double (and 0 then) or above the largest (and infinite). The
  * logarithm of an exact 0 is -infinity. Pass NULL for output arrays that you do not want.
  *
- * ---- The RBF kernel exp(-(x-x')^T S^-1 (x-x') / 2) under x ~ N(0, Sx) ----
- *
- * Its spectrum depends only on the eigenvalues eta_1 ... eta_d > 0 of Sx S^-1. With
- *
- *     phi_i = (1 + sqrt(1 + 4 eta_i)) / (2 eta_i):
- *     m(n) = prod_i 1 / ((eta_i phi_i)^n - phi_i^-n),
- *     lambda_u = prod_i 1 / (eta_i^(1+u_i) phi_i^(1+2u_i)),  u in N^d. */
-
-/* m(1) ... m(nmax). */
+ * The RBF kernel exp(-(x-x')^T S^-1 (x-x') / 2) under x ~ N(0, Sx): its spectrum depends only on the
+ * eigenvalues eta_1 ... eta_d > 0 of Sx S^-1 (docs/explanation/theory.md). Its moments m(1) ... m(nmax): */
 KSPEC_API kspec_status kspec_theory_rbf_moments(const double *eta, size_t dim, int nmax, double *moments,
                                                 double *logs, kspec_error *err);
 
@@ -27,8 +19,7 @@ KSPEC_API kspec_status kspec_theory_rbf_eigenvalues(const double *eta, size_t di
 
 /* Writes the eigenfunctions of the `count` largest eigenvalues, in the same order, to values (points x
  * count); for equal eigenvalues, a basis of products. Each row of `points` is a point x, in coordinates where
- * x ~ N(0, I) and the kernel is exp(-sum eta_i (x_i - y_i)^2 / 2). Each function has mean square 1 under x;
- * the sum over k of lambda_k f_k(x) f_k(y) tends to the kernel. */
+ * x ~ N(0, I) and the kernel is exp(-sum eta_i (x_i - y_i)^2 / 2). Each function has mean square 1. */
 KSPEC_API kspec_status kspec_theory_rbf_eigenfunctions(const double *eta, size_t dim,
                                                        const kspec_matrix *points, size_t count,
                                                        double *values, kspec_error *err);
@@ -39,15 +30,13 @@ KSPEC_API kspec_status kspec_theory_rbf_eigenfunctions(const double *eta, size_t
 KSPEC_API kspec_status kspec_theory_rbf_eta(const kspec_matrix *S, const kspec_matrix *Sx, double *eta,
                                             size_t *count, kspec_error *err);
 
-/* ---- The linear kernel sum_l c_l x_l x'_l under standard normal x in R^d: m(n) = sum_l c_l^n ----
- *
- * Give its eigenvalues c_1 ... c_d >= 0, or one (count = 1) that stands for all d. */
+/* The linear kernel sum_l c_l x_l x'_l under standard normal x in R^d: m(n) = sum_l c_l^n. Give its
+ * eigenvalues c_1 ... c_d >= 0, or one (count = 1) that stands for all d. */
 KSPEC_API kspec_status kspec_theory_linear_moments(const double *eigenvalues, size_t count, size_t dim,
                                                    int nmax, double *moments, double *logs, kspec_error *err);
 
-/* ---- Kernels f(<x,x'>) on the unit sphere of R^D, x uniform ----
- *
- * The eigenfunctions are the spherical harmonics: one eigenvalue lambda_k per degree k, N(D,k) times. */
+/* Kernels f(<x,x'>) on the unit sphere of R^D, x uniform. The eigenfunctions are the spherical harmonics: one
+ * eigenvalue lambda_k per degree k, N(D,k) times. */
 typedef enum {
     /* exp(-|x-x'|^2 / s^2). The parameter is the scale s = sqrt(2) sigma, from 1e-100 to 1e100. */
     KSPEC_SPHERE_GAUSSIAN = 0,
@@ -65,10 +54,8 @@ KSPEC_API kspec_status kspec_theory_sphere_eigenvalues(kspec_sphere kernel, doub
                                                        double *multiplicities, double *log_multiplicities,
                                                        kspec_error *err);
 
-/* m(n) = sum_k N(D,k) lambda_k^n over all degrees. m(1) = f(1) and m(2) = E f(<x,x'>)^2 are closed forms.
- * Higher orders are sums until the rest is below rounding, or NaN if 100,000 degrees do not suffice (a
+/* m(n) = sum_k N(D,k) lambda_k^n over all degrees; NaN if 100,000 degrees do not suffice for n > 2 (a
  * Gaussian kernel narrower than s = 1e-4, or 4e-4 in 1000 dimensions). */
 KSPEC_API kspec_status kspec_theory_sphere_moments(kspec_sphere kernel, double parameter, size_t dim,
                                                    int nmax, double *moments, double *logs, kspec_error *err);
-KSPEC_END_DECLS
 #endif

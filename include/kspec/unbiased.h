@@ -2,7 +2,6 @@
 #ifndef KSPEC_UNBIASED_H
 #define KSPEC_UNBIASED_H
 #include "kspec/doubt.h"
-KSPEC_BEGIN_DECLS
 
 /* An expression is a sum of products of matrix entries with named indices, such as
  *
@@ -10,12 +9,10 @@ KSPEC_BEGIN_DECLS
  *     X[i,a] Y[i,b] X[j,a] Y[j,b]                tr T1 T2: shared rows, separate columns
  *     X[i,a] X[i,a] - 2 X[i,a] X[j,a]
  *
- * Equal names are the same index; different names on the same axis are distinct values. The estimate is the
- * mean of each product over all tuples of indices, which is unbiased (a U-statistic). A number before a
- * product multiplies it: 2, 0.5 or 1/3.
- *
- * An index runs over an axis: the rows of a matrix, or its columns. A name in two matrices links their axes,
- * which must have the same length.
+ * An index runs over an axis: the rows of a matrix, or its columns. Equal names are the same index; different
+ * names on the same axis are distinct values. A name in two matrices links their axes, which must have the
+ * same length. The estimate is the mean of each product over all tuples of indices, which is unbiased (a
+ * U-statistic). A number before a product multiplies it: 2, 0.5 or 1/3.
  *
  * For a matrix X with several trials, X1 and X2 are the means of two random halves of them, the same halves
  * for all matrices with the same number of trials. Results are averages over splits and over both orders. */
@@ -31,10 +28,8 @@ typedef struct {
     /* Axes whose mean to remove, without bias: each entry X[i,a] becomes X[i,a] - X[i',a] with a new index
      * i', distinct from all others. Default none. */
     const char *center;
-    /* complete axes: indices may coincide, and the axis has no sampling error */
-    const char *complete;
-    /* axes sampled from a finite population, and its size: "i=1000,a=500" */
-    const char *population;
+    const char *complete;   /* axes where indices may coincide, and that have no sampling error */
+    const char *population; /* axes sampled from a finite population, and its size: "i=1000,a=500" */
     /* Labels of the rows, compared only for equality: rows with one label depend on each other. Distinct rows
      * are then rows of different groups, each tuple of rows counts once, and the interval leaves out a group
      * at a time. All products of a sum, and the terms that centring adds, are means over the same tuples. For
@@ -42,45 +37,39 @@ typedef struct {
     const uint64_t *row_groups;
     size_t row_group_count; /* the number of labels */
     const char *same_cols;  /* matrices whose columns are the same features: "X,Y" */
-    int no_stderr;          /* 1: no leave-one-out estimates, which take several times as long */
-    int explain;            /* 1: the plan as text */
+    int no_stderr, explain; /* 1: no leave-one-out estimates, which take much longer; the plan as text */
     int splits;             /* of more than two trials; default 8 */
-    uint64_t seed;          /* of the splits */
+    uint64_t seed;
     int threads;
     kspec_progress progress;
-    kspec_device device; /* where to compute products */
-    double most;         /* above 0: an estimate that takes more multiply-adds is NaN */
+    kspec_device device;
+    double most; /* above 0: an estimate that takes more multiply-adds is NaN */
 } kspec_unbiased_opts;
 
 typedef struct {
-    const char *name;  /* such as "rows of X, Y (i, j)" */
-    const char *sides; /* its role in the matrices: "X:rows Y:rows" */
+    const char *name, *sides; /* such as "rows of X, Y (i, j)"; its role in the matrices: "X:rows Y:rows" */
     size_t size;
     double population; /* infinite, or the size of a finite population or of a complete axis */
     int centered;
-    size_t groups;    /* the number of groups of its indices; 0: none */
-    double std_error; /* the part of the standard error that comes from this axis */
-    /* the estimates without each index, or each group; NULL for a complete axis and without error bars */
-    const double *without;
+    size_t groups;         /* of its indices; 0: none */
+    double std_error;      /* the part of the standard error that comes from this axis */
+    const double *without; /* the estimates without each index, or each group; NULL for a complete axis */
 } kspec_unbiased_axis;
 
 typedef struct {
     double value; /* NaN if `most` does not suffice */
-    /* by the jackknife over all axes, leaving out each index exactly; the interval is nominally 95%. NaN if
-     * leaving one out leaves too few indices. */
+    /* by the jackknife over all axes, leaving out each index exactly; NaN if that leaves too few indices */
     double std_error, ci_low, ci_high;
-    double rounding; /* a bound on the change of the value by rounding */
+    double rounding;
     size_t axis_count;
     kspec_unbiased_axis **axes;
-    /* the plan: graphs, matrix products and, including leave-one-out, the work and memory */
-    size_t graphs, products, all_products;
-    double work;      /* multiply-adds at the rate of a matrix product */
-    size_t bytes;     /* beyond the data */
-    const char *plan; /* with `explain`, lines such as "A1[i,j] = sum_a X[i,a] X[j,a]"; else NULL */
-    double planning;  /* seconds */
-    size_t splits;    /* the number of splits averaged */
-    double seconds;
-    size_t doubt_count; /* see kspec/doubt.h */
+    size_t graphs, products, all_products; /* of the plan; the last with leave-one-out, as are: */
+    double work;                           /* multiply-adds at the rate of a matrix product */
+    size_t bytes;                          /* beyond the data */
+    const char *plan;                      /* with `explain`, lines such as "A1[i,j] = sum_a X[i,a] X[j,a]" */
+    double planning, seconds;              /* planning: the seconds for the plan alone */
+    size_t splits;                         /* the number of splits averaged */
+    size_t doubt_count;
     kspec_doubt **doubts;
     kspec_device_used device;
 } kspec_unbiased_result;
@@ -99,5 +88,4 @@ KSPEC_API kspec_status kspec_unbiased(const char *expression, const kspec_operan
  * 95% interval. */
 KSPEC_API kspec_status kspec_jackknife(double value, const double *const *without, const size_t *sizes,
                                        const double *shares, size_t axes, double *bar, kspec_error *err);
-KSPEC_END_DECLS
 #endif

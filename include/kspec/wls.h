@@ -2,66 +2,48 @@
 #ifndef KSPEC_WLS_H
 #define KSPEC_WLS_H
 #include "kspec/doubt.h"
-KSPEC_BEGIN_DECLS
 
-/* -------------------------------------------------------------------------- on the Fourier grid
+/* -------------------------------------------------------------------------- on the Fourier grid */
+/* Data y_j, j < N, at x_j = 2 pi j/N come from f(x) = sum_{k<P} theta_k e^{ikx} plus noise delta_j of
+ * standard deviation s. E|theta_k|^2 is proportional to t_k^(-2 gamma), t_k = 1+k, with sum 1. The estimate
+ * theta^ fits the first p of the P modes, with weights t^-alpha of the data if p < N, and t^-beta of the
+ * modes if p > N (docs/explanation/wls.md). Complex arrays are pairs of doubles, real part first.
  *
- * In this header N is the number of data points on the grid, as in the paper, and P the number of modes.
- *
- * Data y_j, j < N, at x_j = 2 pi j/N come from f(x) = sum_{k<P} theta_k e^{ikx} plus noise delta_j of
- * standard deviation s. The coefficients are independent with mean 0 and E|theta_k|^2 = c t_k^(-2 gamma), t_k
- * = 1+k; c normalises their sum to 1.
- *
- * Weighted least squares fits the first p of the P modes: theta^ = L_p^-beta w, where w minimises |L_N^-alpha
- * (Psi_p L_p^-beta w - y)| and, among the minimisers, |w|. Here L = diag(t_0, t_1, ...) and Psi_jk = e^{2 pi
- * i jk/N}. L_N^-alpha weights the data points, L_p^-beta the modes. alpha only affects p < N, beta only p >
- * N.
- *
- * Complex arrays are pairs of doubles, real part first. */
-typedef enum {
-    KSPEC_WLS_REGIME_UNDER = 0, /* p < N: no fit meets all data */
-    KSPEC_WLS_REGIME_OVER       /* p >= N: the fit meets all data, in many ways if p > N */
-} kspec_wls_regime;
+ * UNDER: p < N, no fit meets all data. OVER: p >= N, the fit meets all data, in many ways if p > N. */
+typedef enum { KSPEC_WLS_REGIME_UNDER = 0, KSPEC_WLS_REGIME_OVER } kspec_wls_regime;
 
 typedef struct {
     size_t size;
-    size_t P; /* Modes of the truth, at least N. Default: N, or the largest p if that is more. */
-    /* Exponents of the data weights, of the feature weights, and of the truth. Default 0. */
-    double alpha, beta, gamma;
-    double noise;      /* s, the standard deviation of the noise, at least 0. Default 0. */
-    int complex_noise; /* 1: circular complex noise with E|delta_j|^2 = s^2. 0: real noise. */
-    int complex_data;  /* kspec_wls_fit(): 1: y is N pairs of doubles. 0: N doubles. */
-    int no_variance;   /* 1: no variance (NaN), which saves more than half of the time */
-    uint64_t seed;     /* kspec_wls_empirical(): seed of the draws */
+    size_t P;                  /* modes of the truth, at least N; default: N, or the largest p if more */
+    double alpha, beta, gamma; /* exponents of the data weights, of the feature weights, and of the truth */
+    double noise;              /* s, at least 0 */
+    int complex_noise;         /* 1: circular complex noise with E|delta_j|^2 = s^2. 0: real noise. */
+    int complex_data;          /* kspec_wls_fit(): 1: y is N pairs of doubles. 0: N doubles. */
+    int no_variance;           /* 1: no variance, which saves more than half of the time */
+    uint64_t seed;
     int threads;
     kspec_progress progress;
-    /* Any stationary noise on the grid: s_m, m < N, the eigenvalues of its covariance, so that E delta_j
-     * conj(delta_l) = (1/N) sum_m s_m e^{2 pi i (j-l) m/N}; for real noise s_m = s_{N-m}. White noise has s^2
-     * for all m. NULL: white. Otherwise `noise` is 0. For p < N the variance takes N p^2 multiply-adds. */
+    /* The N eigenvalues s_m of the covariance of any stationary noise, E delta_j conj(delta_l) = (1/N) sum_m
+     * s_m e^{2 pi i (j-l) m/N}, instead of `noise`; real noise has s_m = s_{N-m}. The variance then takes N
+     * p^2 multiply-adds for p < N. NULL: white noise. */
     const double *noise_spectrum;
-    /* Divides the points of theory and best_p and the draws of empirical among processes; NULL: none. */
-    kspec_team *team;
+    kspec_team *team; /* for the points of theory and best_p and the draws of empirical */
 } kspec_wls_opts;
 
 /* The errors at one p, expected or measured. n is the part of theta^ due to the noise. */
 typedef struct {
     size_t p;
     kspec_wls_regime regime;
-    double alpha, beta;      /* the exponents of the weights, one of them chosen by kspec_wls_best_weight() */
-    double error;            /* E|theta^ - theta|^2: the sum of the next two */
-    double error_noise_free; /* E|theta^ - theta|^2 without noise */
-    double error_noise;      /* E|n|^2: the contribution of the noise */
-    double variance;         /* the variance of |n|^2 over normally distributed noise */
-    /* Measured errors: the standard errors of the four above. Expected errors: NaN. */
-    double error_se, error_noise_free_se, error_noise_se, variance_se;
-    /* Expected errors: a bound on their relative error (kspec_wls_theory()); measured ones: NaN. */
-    double accuracy;
+    double alpha, beta; /* the exponents of the weights, one of them chosen by kspec_wls_best_weight() */
+    double error, error_noise_free, error_noise; /* E|theta^ - theta|^2, and its parts without n and E|n|^2 */
+    double variance;                             /* of |n|^2 over normally distributed noise */
+    /* The standard errors of the four if they are measured, or a bound on their relative error if expected */
+    double error_se, error_noise_free_se, error_noise_se, variance_se, accuracy;
 } kspec_wls_point;
 
 typedef struct {
-    size_t N, P;  /* as used */
-    size_t draws; /* draws of kspec_wls_empirical(); otherwise 0 */
-    size_t count; /* in the order of the list of p */
+    size_t N, P, draws; /* as used; draws of kspec_wls_empirical() */
+    size_t count;       /* in the order of the list of p */
     kspec_wls_point **points;
     double seconds;
 } kspec_wls_result;
@@ -85,23 +67,20 @@ KSPEC_API kspec_status kspec_wls_empirical(size_t N, const size_t *p, size_t cou
 KSPEC_API kspec_status kspec_wls_best_p(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
                                         kspec_wls_result **out, kspec_error *err);
 
-/* The weight of least expected error at a given p, in [low, high], low < high: alpha if p < N, beta if p > N
- * (the other has no influence). The result is one point with that alpha or beta. At p = N no weight has any
- * influence, and beta is `low`. The search tries 25 values, then golden sections around the best, to 1e-6 of
- * the interval. It skips weights so steep that kspec_wls_theory() is less accurate than 1e-6. */
+/* The weight of least expected error at a given p, in [low, high], low < high: alpha if p < N, beta if p > N.
+ * The result is one point with that weight; at p = N none has any influence, and beta is `low`. The search
+ * tries 25 values, then golden sections around the best, to 1e-6 of the interval. It skips weights so steep
+ * that kspec_wls_theory() is less accurate than 1e-6. */
 KSPEC_API kspec_status kspec_wls_best_weight(size_t N, size_t p, double low, double high,
                                              const kspec_wls_opts *opts, kspec_wls_result **out,
                                              kspec_error *err);
 
-/* ------------------------------------------------------------------------------------------ fits */
-
 typedef struct {
     size_t N, p;
     kspec_wls_regime regime;
-    double *theta;   /* theta^: p pairs of doubles */
-    double *fitted;  /* f^ at the data points: N pairs of doubles */
-    double residual; /* root mean square of y - f^ at the data points, unweighted */
-    int iterations;  /* of conjugate gradients, all refinements together; 0 without them */
+    double *theta, *fitted; /* theta^: p pairs of doubles; f^ at the data points: N pairs of doubles */
+    double residual;        /* root mean square of y - f^ at the data points, unweighted */
+    int iterations;         /* of conjugate gradients, all refinements together */
     double seconds;
 } kspec_wls_fit_result;
 
@@ -115,13 +94,11 @@ KSPEC_API kspec_status kspec_wls_fit(size_t N, size_t p, const double *y, const 
 KSPEC_API kspec_status kspec_wls_predict(const double *theta, size_t p, const double *x, size_t count,
                                          double *f, int threads, kspec_error *err);
 
-/* -------------------------------------------------------------------------------- smooth curves
- *
- * A curve through data at any x, with a band: y_i = f(x_i) + noise of standard deviation s/sqrt(weight_i). f
- * = sum_k theta_k phi_k in a basis of p functions, the first of them 1. theta_0 is free. The others are
- * normal with variances that fall with the level of phi_k (its frequency or degree) in one of three ways.
- * Basis, variances and s are compared by the marginal likelihood of the data (docs/explanation/smoothing.md).
- */
+/* -------------------------------------------------------------------------------- smooth curves */
+/* A curve through data at any x, with a band: y_i = f(x_i) + noise of standard deviation s/sqrt(weight_i). f
+ * = sum_k theta_k phi_k in a basis of p functions, the first of them 1. The coefficients of the others are
+ * normal, with variances that fall with the level of phi_k (its frequency or degree). The marginal likelihood
+ * of the data compares bases, variances and s (docs/explanation/smoothing.md). */
 typedef enum {
     KSPEC_WLS_BASIS_AUTO = 0,  /* one of the next three, or FOURIER for complex data */
     KSPEC_WLS_BASIS_REAL,      /* 1, sqrt(2) cos(lu), sqrt(2) sin(lu), l = 1, 2, ...: periodic */
@@ -132,19 +109,15 @@ typedef enum {
 } kspec_wls_basis;
 
 /* How variances depend on the level l: as (1+l)^(-2 beta), as e^(-2 b l), or equal up to a degree, then 0 */
-typedef enum {
-    KSPEC_WLS_PRIOR_POWER = 0,
-    KSPEC_WLS_PRIOR_EXPONENTIAL,
-    KSPEC_WLS_PRIOR_SHARP
-} kspec_wls_prior;
+typedef enum { KSPEC_WLS_PRIOR_POWER = 0, KSPEC_WLS_PRIOR_EXP, KSPEC_WLS_PRIOR_SHARP } kspec_wls_prior;
 
 typedef struct {
     size_t size;
     kspec_wls_basis basis;
-    size_t p;              /* Functions to fit, at most as many as different x. 0: as many as are useful. */
-    double beta;           /* Above 0: variances are (1+l)^(-2 beta). 0: chosen. */
-    double noise;          /* s, above 0. 0: estimated. */
-    double period;         /* of the periodic bases. 0: chosen (docs/explanation/smoothing.md). */
+    size_t p;              /* functions to fit, at most as many as different x; 0: as many as are useful */
+    double beta;           /* above 0: variances are (1+l)^(-2 beta); 0: chosen */
+    double noise;          /* s, above 0; 0: estimated */
+    double period;         /* of the periodic bases; 0: chosen */
     int complex_data;      /* 1: y is N pairs of doubles. 0: N doubles. */
     int gaps;              /* 1: NaN in y is a gap, where the result gives the curve. 0: it is an error. */
     int stop_at_noise;     /* 1: least squares with the fewest functions that leave a residual of s */
@@ -155,7 +128,7 @@ typedef struct {
     kspec_progress progress;
 } kspec_wls_smooth_opts;
 
-/* One of the compared bases, with its probability and the probability of each kspec_wls_prior in it. */
+/* One of the compared bases, its probability, and the probability of each kspec_wls_prior in it. */
 typedef struct {
     kspec_wls_basis basis;
     double probability, prior[3];
@@ -168,11 +141,10 @@ typedef struct {
 } kspec_wls_curve_point;
 
 typedef struct {
-    size_t N, gaps;        /* points, and points without a value */
-    kspec_wls_basis basis; /* in use, on [low, high]; period is high - low for a periodic basis, else NaN */
+    size_t N, gaps, p;     /* points, points without a value, functions */
+    kspec_wls_basis basis; /* in use, on [low, high]; period is high - low for a periodic basis */
     double low, high, period;
     int regular;   /* 1: a grid on which the functions are orthogonal */
-    size_t p;      /* functions */
     double *theta; /* posterior means: p doubles, for FOURIER p pairs */
     /* The curve: N doubles, for complex data N pairs. The 95% band is +- half_width, for either part. */
     double *fitted, *half_width;
@@ -196,28 +168,22 @@ KSPEC_API kspec_status kspec_wls_smooth(size_t N, const double *x, const double 
                                         const kspec_wls_smooth_opts *opts, kspec_wls_smooth_result **out,
                                         kspec_error *err);
 
-/* ------------------------------------------------------------------------- features that smooth
- *
- * The model of Theorem 5.1 of "A Generalized Weighted Optimization Method for Computational Learning and
+/* ------------------------------------------------------------------------- features that smooth */
+/* The model of Theorem 5.1 of "A Generalized Weighted Optimization Method for Computational Learning and
  * Inversion": Psi = U S V* with singular values t_k^-zeta. In the bases U and V, y_k = t_k^-zeta theta_k +
  * delta_k; the estimate inverts the first p. Each delta_k, k < N, has the standard deviation s. */
 typedef struct {
     size_t p;
     double error; /* sum_{k<p} s^2 t_k^(2 zeta) + sum_{k>=p} E|theta_k|^2, exact */
-    /* p^(2(zeta-alpha)) E|L^alpha delta|^2 + p^(-2 beta) E|L^beta theta|^2, never below `error`. */
-    double bound;
+    double bound; /* p^(2(zeta-alpha)) E|L^alpha delta|^2 + p^(-2 beta) E|L^beta theta|^2, at least `error` */
 } kspec_wls_bound_point;
 
 typedef struct {
-    size_t N, P;
-    size_t count; /* in the order of the list of p */
+    size_t N, P, count; /* the points are in the order of the list of p */
     kspec_wls_bound_point **points;
-    /* The theorem's p, to leading order: (E|L^beta theta|^2 / E|L^alpha delta|^2)^(1/(2(zeta+beta-alpha))).
-     */
-    double theorem_p;
-    /* The real p that minimises the bound: the same with the ratio times beta/(zeta-alpha). */
-    double least_p;
-    double seconds;
+    /* The theorem's p, (E|L^beta theta|^2 / E|L^alpha delta|^2)^(1/(2(zeta+beta-alpha))) to leading order,
+     * and the real p that minimises the bound: the same with the ratio times beta/(zeta-alpha) */
+    double theorem_p, least_p, seconds;
 } kspec_wls_bound_result;
 
 /* Error and bound at each of `count` values of p, 1 <= p <= N; all together O(P). Needs zeta > alpha >= 0 and
@@ -228,21 +194,16 @@ KSPEC_API kspec_status kspec_wls_bound(size_t N, double zeta, double beta, const
                                        kspec_error *err);
 
 /* ---------------------------------------------------------------------------------- any features */
-
 typedef struct {
     size_t size;
-    size_t p; /* Learn the first p columns of Psi. Default: all. */
+    size_t p; /* learn the first p columns of Psi; default: all */
     /* The weights A and B: theta^ = B w, and w minimises |A (Psi_p B w - y)|. Each is a diagonal (a column of
      * N, or of p numbers), a square matrix, or NULL: the identity. */
     const kspec_matrix *data_weights, *feature_weights;
-    /* K, the covariance of all P coefficients: P x P, or its diagonal. NULL: unknown. */
-    const kspec_matrix *prior;
-    /* C, the covariance of the noise: N x N, or its diagonal. NULL: unknown. */
-    const kspec_matrix *noise_cov;
-    /* Features of other points to predict at, with at least p columns. NULL: none. */
-    const kspec_matrix *at;
-    /* Singular values below rank_tol times the largest count as 0. Default max(N,p) 2.2e-16. */
-    double rank_tol;
+    /* K and C, the covariances of all P coefficients and of the noise: square, or the diagonal; or NULL */
+    const kspec_matrix *prior, *noise_cov;
+    const kspec_matrix *at; /* features of other points to predict at, with at least p columns; or NULL */
+    double rank_tol; /* singular values below this fraction of the largest are 0; default max(N,p) 2.2e-16 */
     int threads;
     kspec_progress progress;
     double ridge; /* adds ridge |w|^2 to the objective, at least 0: equation (59) of the paper */
@@ -250,19 +211,14 @@ typedef struct {
 
 typedef struct {
     size_t N, P, p;
-    size_t outputs; /* columns of y; 0 without y */
-    double *theta;  /* p x outputs, row-major; NULL without y */
-    double *fitted; /* Psi_p theta, N x outputs; NULL without y */
-    /* The same for the rows of `at`, predicted_rows x outputs; NULL without `at` or y. */
-    size_t predicted_rows;
-    double *predicted;
-    /* Of A Psi_p B, min(N,p) of them, decreasing; `rank` of them count as more than 0. */
-    size_t singular_count, rank;
-    double *singular_values;
-    double residual;         /* root mean square of y - Psi_p theta; NaN without y */
-    double error_noise_free; /* tr(E K E^T), E = M Psi - I, M the map from y to theta; NaN without prior */
-    double error_noise;      /* tr(M C M^T); NaN without noise_cov */
-    double variance;         /* of |M delta|^2, delta ~ N(0,C) real: 2 |M C M^T|_F^2; NaN without noise_cov */
+    size_t outputs, predicted_rows;     /* the columns of y, and the rows of `at` */
+    double *theta, *fitted, *predicted; /* p x outputs; Psi_p theta, N x outputs; the same at `at` */
+    size_t singular_count, rank;        /* of A Psi_p B: min(N,p), and how many of them are above 0 */
+    double *singular_values;            /* decreasing */
+    double residual;                    /* root mean square of y - Psi_p theta */
+    double error_noise_free;            /* tr(E K E^T), E = M Psi - I, M the map from y to theta */
+    double error_noise;                 /* tr(M C M^T) */
+    double variance;                    /* of |M delta|^2, delta ~ N(0,C) real: 2 |M C M^T|_F^2 */
     double seconds;
 } kspec_wls_features_result;
 
@@ -273,43 +229,37 @@ typedef struct {
 KSPEC_API kspec_status kspec_wls_features(const kspec_matrix *psi, const kspec_matrix *y,
                                           const kspec_wls_features_opts *opts,
                                           kspec_wls_features_result **out, kspec_error *err);
-/* Features of the neural tangent kernel (equation (64) of the paper), for the two-layer network f(x) = sum_m
- * a_m max(w_m.x, 0)/sqrt(M) with M neurons: the derivatives with respect to all w_m at the start, w_m ~ N(0,
- * scale^2 I) and a_m uniform on (-1,1). psi (n x M p) receives them: column m p + k is a_m [w_m.x > 0]
- * x_k/sqrt(M). start (n) receives f there, psi times the weights: a linearised network fits the target minus
- * start. The network depends only on the seed, so that several calls may compute rows. */
+/* Features of the neural tangent kernel (equation (64) of the paper) of the network f(x) = sum_m a_m
+ * max(w_m.x, 0)/sqrt(M) with M neurons, w_m ~ N(0, scale^2 I) and a_m uniform on (-1,1): column m p + k of
+ * psi (n x M p) is the derivative a_m [w_m.x > 0] x_k/sqrt(M). start (n) receives f: a linearised network
+ * fits the target minus start. The network depends only on the seed, so that several calls may compute rows.
+ */
 KSPEC_API kspec_status kspec_wls_ntk(const kspec_matrix *x, size_t neurons, double scale, uint64_t seed,
                                      double *psi, double *start, kspec_error *err);
 
 /* ---------------------------------------------------------------------------------- kernel decay */
-
-typedef enum {
-    KSPEC_WLS_KERNEL_GAUSSIAN = 0, /* exp(-|x-y|^2 / (2 sigma^2)) */
-    KSPEC_WLS_KERNEL_POLYNOMIAL    /* (slope x.y + 1)^degree */
-} kspec_wls_kernel;
+/* exp(-|x-y|^2 / (2 sigma^2)), or (slope x.y + 1)^degree */
+typedef enum { KSPEC_WLS_KERNEL_GAUSSIAN = 0, KSPEC_WLS_KERNEL_POLYNOMIAL } kspec_wls_kernel;
 
 typedef struct {
     size_t size;
     kspec_wls_kernel kernel;
-    double sigma; /* Bandwidth of the Gaussian kernel, above 0. Default 1. */
-    double slope; /* of the polynomial kernel: slope above 0, default 1; degree at least 1, default 3 */
-    int degree;
-    int unit_sphere; /* 1: divide every row of X by its length first */
-    int threads;
+    double sigma;
+    double slope;             /* above 0; default 1 */
+    int degree;               /* at least 1; default 3 */
+    int unit_sphere, threads; /* unit_sphere, 1: divide every row of X by its length first */
     kspec_progress progress;
 } kspec_wls_decay_opts;
 
 typedef struct {
-    size_t count; /* the singular values, one for each row of X, decreasing */
-    double *values;
+    size_t count;
+    double *values; /* the singular values, one for each row of X, decreasing */
     /* The zeta of values ~ k^-zeta, by least squares on the logarithms of the values in the first half that
      * are above 1e-12 of the first; NaN if these are fewer than 3. */
-    double exponent;
-    double seconds;
+    double exponent, seconds;
 } kspec_wls_decay_result;
 
 /* The singular values of the n x n kernel matrix of the n rows of X, and how fast they decay: O(n^3). */
 KSPEC_API kspec_status kspec_wls_decay(const kspec_matrix *X, const kspec_wls_decay_opts *opts,
                                        kspec_wls_decay_result **out, kspec_error *err);
-KSPEC_END_DECLS
 #endif

@@ -49,8 +49,8 @@ def _kernel_call(
     if a.ndim != 2:
         raise ValueError(f"x has {a.ndim} axes; rows and columns are expected")
     out = np.empty((a.shape[0], a.shape[0] if width is None else width))
-    options = h.kspec_kernel_opts(
-        size=ctypes.sizeof(h.kspec_kernel_opts),
+    options = h.kspec_norm_opts(
+        size=ctypes.sizeof(h.kspec_norm_opts),
         kernel=_KERNELS[kernel],
         median_sigma=int(sigma == "median"),
         sigma=0.0 if sigma is None or sigma == "median" else above_zero("sigma", sigma),

@@ -11,7 +11,7 @@
 #include <string.h>
 
 typedef struct {
-    kspec_kernel_opts o;
+    kspec_norm_opts o;
     ks_kernel kernel;
     ks_bandwidth bandwidth;
     ks_run run;
@@ -19,7 +19,7 @@ typedef struct {
 } job;
 
 /* Checks the options and the arguments, and fills in the defaults. */
-static kspec_status begin(job *j, const kspec_matrix *x, const kspec_kernel_opts *opts, const double *out,
+static kspec_status begin(job *j, const kspec_matrix *x, const kspec_norm_opts *opts, const double *out,
                           kspec_error *err) {
     ks_clear(err);
     *j = (job){0};
@@ -30,6 +30,9 @@ static kspec_status begin(job *j, const kspec_matrix *x, const kspec_kernel_opts
     j->bandwidth = (ks_bandwidth){j->o.sigma, j->o.gamma, j->o.median_sigma};
     if (!st) st = ks_bandwidth_check(&j->bandwidth, err);
     if (st) return st;
+    if (j->o.scaling || j->o.gram)
+        return ks_fail(err, KSPEC_E_ARG, "scaling %d and gram %d are for kspec_norm() alone, and must be 0",
+                       (int)j->o.scaling, j->o.gram);
     if (!j->o.features) j->o.features = 256;
     if (j->o.features > 1000000)
         return ks_fail(err, KSPEC_E_ARG, "features %zu exceed 1000000", j->o.features);
@@ -105,7 +108,7 @@ static kspec_status make_features(job *j, features_job *f, kspec_error *err) {
     return ks_parallel_for(&j->run, (f->x->rows + BAND - 1) / BAND, features_band, f, err);
 }
 
-kspec_status kspec_features(const kspec_matrix *x, const kspec_kernel_opts *opts, double *out,
+kspec_status kspec_features(const kspec_matrix *x, const kspec_norm_opts *opts, double *out,
                             kspec_error *err) {
     job j;
     features_job f = {.x = x, .Z = out};
@@ -129,7 +132,7 @@ static kspec_status make_gram(job *j, const kspec_matrix *x, double *out, kspec_
     return st ? st : ks_gram_matrix(&g, &j->run, out, err);
 }
 
-kspec_status kspec_gram(const kspec_matrix *x, const kspec_kernel_opts *opts, double *out, kspec_error *err) {
+kspec_status kspec_gram(const kspec_matrix *x, const kspec_norm_opts *opts, double *out, kspec_error *err) {
     job j;
     kspec_status st = begin(&j, x, opts, out, err);
     if (st) return st;

@@ -189,7 +189,7 @@ static kspec_status list(ks_evidence *e, ks_arena *arena, kspec_error *err) {
     if (arena->failed) return ks_nomem(err, "the priors", ks_size(e->count, sizeof *e->at));
     for (size_t i = 0; i < shaped; i++) {
         ks_candidate *c = &e->at[i];
-        c->prior = i < KS_SHAPES ? KSPEC_WLS_PRIOR_POWER : KSPEC_WLS_PRIOR_EXPONENTIAL;
+        c->prior = i < KS_SHAPES ? KSPEC_WLS_PRIOR_POWER : KSPEC_WLS_PRIOR_EXP;
         c->shape = given ? e->beta : shape_of(c->prior, (int)(i % KS_SHAPES));
         c->k = reach(r, c->prior, c->shape);
         if (!r->R) continue;

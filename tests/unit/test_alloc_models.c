@@ -243,7 +243,7 @@ TEST(norm_and_features) {
     until_it_succeeds(norm_of_gram, &given, 10, "norm of a Gram matrix");
     static const char *const names[] = {"gaussian", "laplace", "cauchy"};
     for (int kernel = 0; kernel < 3; kernel++) {
-        kspec_kernel_opts o = {.size = sizeof o, .kernel = (kspec_kernel)kernel, .features = 7};
+        kspec_norm_opts o = {.size = sizeof o, .kernel = (kspec_kernel)kernel, .features = 7};
         until_it_succeeds(gram_and_features, &o, 1, names[kernel]);
         o.median_sigma = 1;
         until_it_succeeds(gram_and_features, &o, 1, names[kernel]);

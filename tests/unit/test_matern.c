@@ -69,7 +69,7 @@ TEST(features_near_the_kernel) {
     kspec_matrix m = view(x, N, P);
     for (int orthogonal = 0; orthogonal < 2; orthogonal++)
         for (size_t a = 0; a < 5; a++) {
-            kspec_kernel_opts o = {.size = sizeof o,
+            kspec_norm_opts o = {.size = sizeof o,
                                    .kernel = KSPEC_KERNEL_MATERN,
                                    .nu = nus[a],
                                    .sigma = 1.5,
@@ -125,7 +125,7 @@ TEST(orthogonal_features_are_closer) {
     enum { N = 12, P = 8, Q = 64, DRAWS = 200 };
     double *x = normals(9, N, P), Z[N * Q], K[N * N], error[2] = {0};
     kspec_matrix m = view(x, N, P);
-    kspec_kernel_opts o = {.size = sizeof o, .sigma = 4, .features = Q};
+    kspec_norm_opts o = {.size = sizeof o, .sigma = 4, .features = Q};
     CHECK(kspec_gram(&m, &o, K, NULL) == KSPEC_OK);
     for (int orthogonal = 0; orthogonal < 2; orthogonal++)
         for (int draw = 0; draw < DRAWS; draw++) {

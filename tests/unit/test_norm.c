@@ -39,7 +39,7 @@ TEST(exact_methods_agree) {
                                             KSPEC_NORM_METHOD_LANCZOS,
                                  .kernel = (kspec_kernel)kernel,
                                  .sigma = 1.3};
-            kspec_kernel_opts k = {.size = sizeof k, .kernel = (kspec_kernel)kernel, .sigma = 1.3};
+            kspec_norm_opts k = {.size = sizeof k, .kernel = (kspec_kernel)kernel, .sigma = 1.3};
             kspec_norm_result *r, *s;
             kspec_error e;
             CHECK_MSG(kspec_norm(&m, &o, &r, &e) == KSPEC_OK, "%s", e.msg);
@@ -149,7 +149,7 @@ TEST(random_features) {
         for (size_t i = 0; i < N; i++) y[i * P + l] = x[i * P + l] - mean;
     }
     for (int kernel = 0; kernel < 3; kernel++) {
-        kspec_kernel_opts k = {
+        kspec_norm_opts k = {
             .size = sizeof k, .kernel = (kspec_kernel)kernel, .sigma = 2, .features = Q, .seed = 9};
         CHECK(kspec_features(&centred, &k, Z, NULL) == KSPEC_OK);
         ks_gemm(1, 0, Q, Q, N, 1, Z, Q, Z, Q, 0, G, Q);
@@ -201,7 +201,7 @@ TEST(debiased_from_the_definition) {
     double *x = normals(6, N, P), *Z = malloc(N * Q * sizeof *Z), *without = malloc(N * Q * sizeof *without),
            G[Q * Q];
     kspec_matrix m = view(x, N, P);
-    kspec_kernel_opts k = {.size = sizeof k, .sigma = 4, .features = Q};
+    kspec_norm_opts k = {.size = sizeof k, .sigma = 4, .features = Q};
     CHECK(kspec_features(&m, &k, Z, NULL) == KSPEC_OK);
     for (size_t i = 0; i < N * Q; i++) Z[i] *= sqrt(Q);
     ks_gemm(1, 0, Q, Q, N, 1.0 / N, Z, Q, Z, Q, 0, G, Q);

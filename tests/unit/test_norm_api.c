@@ -15,7 +15,7 @@ TEST(bandwidth) {
     CHECK(r->entries[0]->draws[0]->value == r->entries[0]->value);
     kspec_free(r);
     for (int kernel = 0; kernel < 3; kernel++) {
-        kspec_kernel_opts k = {.size = sizeof k, .kernel = (kspec_kernel)kernel, .median_sigma = 1};
+        kspec_norm_opts k = {.size = sizeof k, .kernel = (kspec_kernel)kernel, .median_sigma = 1};
         kspec_norm_opts o = {.size = sizeof o, .kernel = k.kernel, .median_sigma = 1};
         CHECK(kspec_norm(&m, &o, &r, NULL) == KSPEC_OK && r->sigma > 1.5);
         CHECK(kspec_features(&m, &k, Z[0], NULL) == KSPEC_OK && kspec_gram(&m, &k, K[0], NULL) == KSPEC_OK);

@@ -114,7 +114,7 @@ TEST(gram_matrices) {
                 double sigma = 0.5 + (double)b, worst = 0;
                 kspec_random_normal(4, a * 3 + b, 0, n * p, x);
                 kspec_matrix m = view(x, n, p);
-                kspec_kernel_opts o = {
+                kspec_norm_opts o = {
                     .size = sizeof o, .kernel = (kspec_kernel)which, .sigma = sigma, .threads = 1};
                 kspec_error e;
                 CHECK_MSG(kspec_gram(&m, &o, K, &e) == KSPEC_OK, "%s", e.msg);
@@ -147,7 +147,7 @@ TEST(cancellation) {
             for (size_t k = 0; k < N * P; k++)
                 y[k] = rint(x[k] * 0x1p20) / 0x1p20 + (far && k / P < N / 2 ? 0 : offsets[c]);
             kspec_matrix m = view(y, N, P);
-            kspec_kernel_opts o = {.size = sizeof o, .sigma = 0.8};
+            kspec_norm_opts o = {.size = sizeof o, .sigma = 0.8};
             CHECK(kspec_gram(&m, &o, K, NULL) == KSPEC_OK);
             double worst = 0;
             for (size_t i = 0; i < N; i++)
@@ -159,7 +159,7 @@ TEST(cancellation) {
     for (size_t k = 0; k < N * P; k++)
         y[k] = x[k % P] + (k / P == 7 ? 1e-9 : 0); /* near-duplicates: never above 1 */
     kspec_matrix m = view(y, N, P);
-    kspec_kernel_opts o = {.size = sizeof o, .sigma = 0.01};
+    kspec_norm_opts o = {.size = sizeof o, .sigma = 0.01};
     CHECK(kspec_gram(&m, &o, K, NULL) == KSPEC_OK);
     for (size_t k = 0; k < N * N; k++)
         if (!(K[k] <= 1 && K[k] > 1 - 1e-13)) CHECK_MSG(0, "%zu: %.17g", k, K[k]);
@@ -206,7 +206,7 @@ TEST(features_near_the_kernel) {
     kspec_random_normal(7, 0, 0, N * P, x);
     kspec_matrix m = view(x, N, P);
     for (int which = 0; which < 3; which++) {
-        kspec_kernel_opts o = {
+        kspec_norm_opts o = {
             .size = sizeof o, .kernel = (kspec_kernel)which, .sigma = 1.5, .features = Q, .threads = 1};
         CHECK(kspec_features(&m, &o, Z, NULL) == KSPEC_OK);
         double off = 0;
@@ -235,7 +235,7 @@ TEST(bad_input) {
     double x[6] = {1, 2, 3, 4, 5, 6}, z[64];
     kspec_matrix m = view(x, 3, 2), empty = view(x, 0, 2);
     kspec_error e;
-    kspec_kernel_opts o = {.size = sizeof o, .sigma = -1};
+    kspec_norm_opts o = {.size = sizeof o, .sigma = -1};
     CHECK_FAILS(kspec_features(&m, &o, z, &e), KSPEC_E_ARG, e, "sigma -1");
     CHECK_FAILS(kspec_gram(&m, &o, z, &e), KSPEC_E_ARG, e, "sigma -1");
     o.sigma = 1e-200;
@@ -247,6 +247,11 @@ TEST(bad_input) {
     CHECK_FAILS(kspec_gram(&m, &o, z, &e), KSPEC_E_ARG, e, "unknown kernel 7");
     o.kernel = KSPEC_KERNEL_GAUSSIAN, o.features = 2000000;
     CHECK_FAILS(kspec_features(&m, &o, z, &e), KSPEC_E_ARG, e, "2000000");
+    o.features = 4, o.scaling = KSPEC_SCALING_MINMAX;
+    CHECK_FAILS(kspec_features(&m, &o, z, &e), KSPEC_E_ARG, e,
+                "scaling 2 and gram 0 are for kspec_norm() alone");
+    o.scaling = KSPEC_SCALING_NONE, o.gram = 1;
+    CHECK_FAILS(kspec_gram(&m, &o, z, &e), KSPEC_E_ARG, e, "scaling 0 and gram 1 are for kspec_norm() alone");
     CHECK_FAILS(kspec_gram(&empty, NULL, z, &e), KSPEC_E_ARG, e, "empty: 0 x 2");
     x[3] = NAN;
     CHECK_FAILS(kspec_features(&m, NULL, z, &e), KSPEC_E_DATA, e, "row 1, column 1 (from 0) is NaN");
@@ -254,14 +259,14 @@ TEST(bad_input) {
     x[3] = 4;
     CHECK_FAILS(kspec_features(NULL, NULL, z, &e), KSPEC_E_ARG, e, "the matrix is missing (NULL)");
     CHECK_FAILS(kspec_gram(&m, NULL, NULL, &e), KSPEC_E_ARG, e, "the output array is missing (NULL)");
-    o = (kspec_kernel_opts){.size = sizeof o, .sigma = 2, .median_sigma = 1};
+    o = (kspec_norm_opts){.size = sizeof o, .sigma = 2, .median_sigma = 1};
     CHECK_FAILS(kspec_gram(&m, &o, z, &e), KSPEC_E_ARG, e, "sigma 2 and median_sigma: give only one of them");
     o.sigma = 0, m.rows = 1;
     CHECK_FAILS(kspec_features(&m, &o, z, &e), KSPEC_E_ARG, e, "one row has no median distance");
     /* the message of a worker's chunk names the row of the whole matrix */
     double *far = calloc(1000 * 2, sizeof *far), *Z = malloc(1000 * 4 * sizeof *Z);
     kspec_matrix tall = view(far, 1000, 2);
-    o = (kspec_kernel_opts){.size = sizeof o, .features = 4, .threads = 2};
+    o = (kspec_norm_opts){.size = sizeof o, .features = 4, .threads = 2};
     far[777 * 2 + 1] = 1e13;
     CHECK_FAILS(kspec_features(&tall, &o, Z, &e), KSPEC_E_ARG, e,
                 "row 777, column 1 (from 0) is beyond 1e+12 times sigma");
@@ -277,7 +282,7 @@ TEST(bandwidth_by_gamma) {
     kspec_random_normal(9, 5, 0, 12, x);
     const kspec_matrix m = {x, 4, 3, 3, 1};
     for (int k = KSPEC_KERNEL_GAUSSIAN; k <= KSPEC_KERNEL_CAUCHY; k++) {
-        kspec_kernel_opts o = {.size = sizeof o, .kernel = (kspec_kernel)k, .sigma = 0.5, .features = 8};
+        kspec_norm_opts o = {.size = sizeof o, .kernel = (kspec_kernel)k, .sigma = 0.5, .features = 8};
         CHECK(kspec_features(&m, &o, by_sigma, NULL) == KSPEC_OK);
         o.sigma = 0;
         o.gamma = k == KSPEC_KERNEL_GAUSSIAN ? 2 : k == KSPEC_KERNEL_LAPLACE ? 2 : 4;
@@ -285,7 +290,7 @@ TEST(bandwidth_by_gamma) {
         for (int i = 0; i < 4 * 8; i++) CHECK_CLOSE(by_gamma[i], by_sigma[i], 1e-13);
     }
     kspec_error e;
-    const kspec_kernel_opts both = {.size = sizeof both, .sigma = 2, .gamma = 1};
+    const kspec_norm_opts both = {.size = sizeof both, .sigma = 2, .gamma = 1};
     CHECK_FAILS(kspec_features(&m, &both, by_sigma, &e), KSPEC_E_ARG, e, "gamma");
 }
 
@@ -356,7 +361,7 @@ TEST(each_row_by_itself) {
     kspec_matrix m = view(x, N, P);
     for (size_t a = 0; a < sizeof qs / sizeof *qs; a++) {
         size_t q = qs[a];
-        kspec_kernel_opts o = {.size = sizeof o, .sigma = 1.5, .features = q, .threads = 1};
+        kspec_norm_opts o = {.size = sizeof o, .sigma = 1.5, .features = q, .threads = 1};
         CHECK(kspec_features(&m, &o, all, NULL) == KSPEC_OK);
         for (size_t b = 0; b < sizeof counts / sizeof *counts; b++)
             for (size_t from = 0; from < 40; from += 13) {
