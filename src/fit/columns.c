@@ -1,4 +1,7 @@
-/* Estimates how the noise variance differs between columns, and solves for its effect on the spectrum. */
+/*
+ * Estimates how the noise variance differs between columns, and maps this difference to its effect on the
+ * spectrum.
+ */
 #include "fit/columns.h"
 
 #include "base/error.h"
@@ -13,7 +16,7 @@ static ks_cplx inverse(ks_cplx a) {
     return (ks_cplx){a.re / n, -a.im / n};
 }
 
-/* ---- the map ---- */
+/* ---- map ---- */
 
 static ks_columns_at equal_columns(double v, ks_cplx c) {
     ks_cplx kappa = {c.re + v, c.im}, d = inverse(kappa), share = ks_cmul(c, d);
@@ -63,11 +66,11 @@ ks_cplx ks_columns_solve(const ks_columns *law, double v, ks_cplx kappa, ks_cplx
     return c;
 }
 
-/* ---- the law ---- */
+/* ---- law ---- */
 
 /*
- * Groups ratios into KS_COLUMN_LEVELS steps of equal size in log ratio. Computes the mean and share of each
- * step.
+ * Groups the ratios into KS_COLUMN_LEVELS steps of equal width in log ratio. Computes the mean ratio and the
+ * share of the columns for each step.
  */
 static void gather(size_t n, const double *ratio, size_t *count, double *mean, double *share) {
     double low = INFINITY, high = 0;
@@ -101,7 +104,7 @@ kspec_status ks_columns_law(size_t n, const double *variance, double error, ks_a
     for (size_t i = 0; i < n; i++) all += variance[i] / (double)n;
     for (size_t i = 0; i < n; i++) squares += (variance[i] / all - 1) * (variance[i] / all - 1);
     double spread = n > 1 ? squares / (double)(n - 1) : 0, own = spread - error;
-    /* Equal columns look unequal by chance. So the excess spread must be twice its standard error. */
+    /* Equal columns look unequal by chance. So the excess spread must exceed twice its standard error. */
     if (!(all > 0) || !(own > 2 * error * sqrt(2 / (double)n)) || !(own > KS_COLUMNS_EQUAL)) return KSPEC_OK;
     double shrink = sqrt(own / spread);
     for (size_t i = 0; i < n; i++) ratio[i] = 1 + shrink * (variance[i] / all - 1);
@@ -110,11 +113,11 @@ kspec_status ks_columns_law(size_t n, const double *variance, double error, ks_a
     return KSPEC_OK;
 }
 
-/* ---- the trials ---- */
+/* ---- trials ---- */
 
 /*
- * Sets row (Q) to the variance of the mean of row i's trials, estimated from differences of the trials. mean:
- * scratch of Q.
+ * Sets row[j] to the variance of the mean over trials of entry (i,j), estimated from differences of the
+ * trials. mean is scratch of Q numbers.
  */
 static void row_variances(const ks_trials *t, size_t i, double *mean, double *row) {
     size_t T = t->row_trials ? t->row_trials[i] : t->count;
@@ -152,7 +155,7 @@ kspec_status ks_noise_of_trials(const ks_trials *t, ks_arena *arena, ks_noise *o
     out->variance = all;
     out->column = column;
     if (!(all > 0) || P < 2 || Q < 2) return KSPEC_OK;
-    /* own: the squared error of a column's variance, averaged over columns */
+    /* `own` is the squared error of a column's variance, averaged over columns. */
     for (size_t j = 0; j < Q; j++) {
         own += fmax(square[j] / n - column[j] * column[j], 0) / (n - 1) / m;
         cols += (column[j] - all) * (column[j] - all) / (m * (m - 1));
@@ -161,8 +164,8 @@ kspec_status ks_noise_of_trials(const ks_trials *t, ks_arena *arena, ks_noise *o
     own /= all * all;
     out->own_error = sqrt(own / m);
     /*
-     * the spread over rows and the spread over columns both contain the entries' own error, so subtract that
-     * error once
+     * The spread over rows and the spread over columns both contain the entries' own error. So the code
+     * subtracts that error once.
      */
     out->error = sqrt(fmax((rows + cols) / (all * all) - own / m, own / m));
     return ks_columns_law(Q, column, own, arena, &out->law, err);

@@ -14,8 +14,8 @@
 #include <math.h>
 
 /*
- * Sets G to share M M^T or share M^T M, whichever is smaller. s receives the eigenvalues of G, in increasing
- * order. The rows of Z receive the eigenvectors of the last `top` eigenvalues. If Z is NULL, G receives all
+ * Sets G to the smaller of share M M^T and share M^T M. s receives the eigenvalues of G, in increasing order.
+ * The rows of Z receive the eigenvectors of the last `top` eigenvalues. If Z is NULL, G receives all
  * eigenvectors.
  */
 static kspec_status eigenpairs(const ks_run *run, size_t P, size_t Q, double share, const double *M,
@@ -47,7 +47,7 @@ static kspec_status leverages(const ks_run *run, ks_decomposed *x, const double 
     return st;
 }
 
-/* Counts eigenvalues above rounding. A fall of four decades in one step shows a low rank. */
+/* Counts the eigenvalues above rounding errors. A fall of four decades in one step shows a low rank. */
 static void count_rank(ks_decomposed *x, size_t possible) {
     const double *s = x->all;
     size_t n = 0;
@@ -58,8 +58,8 @@ static void count_rank(ks_decomposed *x, size_t possible) {
 }
 
 /*
- * Computes x->uneven. A mean square over P rows has the variance of the squares divided by P - 1. mean:
- * scratch of Q.
+ * Computes ks_decomposed.uneven. A mean square over P rows has the variance of the squares divided by P - 1.
+ * mean is scratch of Q numbers.
  */
 static double uneven(size_t P, size_t Q, const double *M, double *mean) {
     const double p = (double)P, q = (double)Q;
@@ -95,7 +95,7 @@ static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_momen
     kspec_status st = ks_noise_of_trials(t, arena, &x->noise, err);
     if (st) return st;
     ks_trials_mean(t, mean, M);
-    /* centring costs one degree of freedom per centred side */
+    /* Centring a side costs one degree of freedom. */
     int rows_off = ks_rows_centred(t->center), cols_off = ks_cols_centred(t->center);
     double rows = (double)(P - (size_t)rows_off), cols = (double)(Q - (size_t)cols_off),
            entries = rows * cols;
@@ -137,8 +137,8 @@ kspec_status ks_decompose(const ks_run *run, const kspec_matrix *phi, size_t ntr
     kspec_status st = ks_trials_init(&t, err);
     if (!st) st = ks_trials_scale(&t, 2, err);
     /*
-     * M, both kinds of singular vectors, the Gram matrix, and the eigenproblem's workspace. If only some
-     * vectors are computed, the Gram matrix's leading eigenvectors replace the workspace
+     * The memory holds M, both kinds of singular vectors, the Gram matrix, and the eigenproblem's workspace.
+     * If the fit needs only some vectors, the Gram matrix's leading eigenvectors replace the workspace.
      */
     size_t top = n < most ? n : most, square = ks_size(n, n);
     size_t beside = top < n ? ks_size(top, n) : ks_size(3, square),

@@ -10,7 +10,8 @@
 
 /*
  * Every quantity except the exponent is positive, so the fit describes its logarithm. Each function below
- * returns the logarithm (or the exponent) and, if g is given, its derivatives with respect to log lambda.
+ * returns the logarithm (or the exponent). If g is not NULL, it receives the derivatives with respect to log
+ * lambda.
  */
 typedef struct {
     size_t n;
@@ -50,7 +51,10 @@ static double log_ratio(const points *p, double *g, double *scratch) {
     return 2 * first - second;
 }
 
-/* Nodes stand for eigenvalues position -+ weight/2; a node across the border counts in part. */
+/*
+ * A node stands for the eigenvalues from position - weight/2 to position + weight/2. A node across the border
+ * counts in part.
+ */
 static double log_beyond(const points *p, size_t from, double *g) {
     double all = 0, beyond = 0;
     for (size_t l = 0; l < p->n; l++) {
@@ -65,7 +69,10 @@ static double log_beyond(const points *p, size_t from, double *g) {
     return log(beyond / all);
 }
 
-/* Eigenvalue i has weight i^-power; a node stands for weight_of() eigenvalues. */
+/*
+ * In the regression for the exponent, eigenvalue i has the weight i^-power. A node has the total weight of
+ * its eigenvalues.
+ */
 static double exponent(const points *p, size_t from, size_t to, double power, double *g) {
     double total = 0, mean = 0, square = 0, slope = 0;
     for (int step = 0; step < 3; step++)
@@ -103,7 +110,7 @@ double ks_quantity_of(const ks_quantity *q, size_t n, const double *log_lambda, 
     return unlog(q, describe(q, &(points){n, log_lambda, weight, position}, NULL, NULL));
 }
 
-/* |root g|^2 */
+/* Returns |root g|^2, the variance of a quantity with the derivatives g. */
 static double variance(size_t N, const double *root, const double *g) {
     double sum = 0;
     for (size_t k = 0; k < N; k++) {
@@ -113,7 +120,7 @@ static double variance(size_t N, const double *root, const double *g) {
     return sum;
 }
 
-/* Computes the mean and standard deviation of each quantity under one family */
+/* Computes the mean and standard deviation of each quantity under one family. */
 static void by_family(const ks_problem *p, ks_mode_work *w, const ks_mode *m, size_t count,
                       const ks_quantity *q, double *g, double *mean, double *sd) {
     int known = ks_mode_root(p, w, m);
@@ -133,11 +140,11 @@ static void by_family(const ks_problem *p, ks_mode_work *w, const ks_mode *m, si
 static void combine(const ks_fitted *f, size_t stride, double *mean, double *sd, ks_quantity *q) {
     double centre = 0, spread = 0;
     q->low = q->high = q->sd = NAN;
-    if (q->value == 0 && q->kind != KS_EXPONENT) { /* an empty range: no logarithm can vary */
+    if (q->value == 0 && q->kind != KS_EXPONENT) { /* an empty range has no logarithm */
         q->low = q->high = q->sd = 0;
         return;
     }
-    for (size_t k = 0; k < f->count; k++) { /* under some families the quantity is 0 */
+    for (size_t k = 0; k < f->count; k++) { /* some families give 0 */
         if (mean[k * stride] < KS_NOTHING) mean[k * stride] = KS_NOTHING;
         if (mean[k * stride] == KS_NOTHING) sd[k * stride] = 0;
         centre += f->weight[k] * mean[k * stride];

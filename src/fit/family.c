@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the unknowns ---- */
+/* ---- unknowns ---- */
 
 static void fill_coordinates(ks_problem *p) {
     size_t K = p->o->K;
@@ -23,7 +23,10 @@ static void fill_coordinates(ks_problem *p) {
             p->rough[k * p->n + l] = exp(-fabs(log(p->position[k] / p->position[l])) / KS_ROUGHNESS_LENGTH);
 }
 
-/* The noise's prior: given, or from the lower half of the sample's spectrum; none if a low rank is seen. */
+/*
+ * Sets the prior of the noise. The caller gives the noise, or it follows from the lower half of the sample's
+ * spectrum. If the caller gives none, data of low rank have no noise.
+ */
 static void expect_noise(ks_problem *p, double noise, double error, size_t half) {
     const ks_decomposition *d = &p->o->x->d;
     double low = 0;
@@ -79,7 +82,7 @@ void ks_problem_start(const ks_problem *p, double *theta) {
     if (p->dust) theta[p->n] = p->dust_mean;
 }
 
-/* ---- the families ---- */
+/* ---- families ---- */
 
 int ks_family_same(const ks_family *f, const ks_family *g) {
     return f->shape == g->shape && f->end == g->end && f->breaks == g->breaks &&
@@ -99,13 +102,13 @@ size_t ks_family_nodes(const ks_problem *p, const ks_family *f) {
     return n;
 }
 
-/* S += variance h h^T for a function h of the node */
+/* Adds variance h h^T to S, where h is a function of the node. */
 static void add_term(size_t n, size_t N, double variance, const double *h, double *S) {
     for (size_t k = 0; k < n; k++)
         for (size_t l = 0; l < n; l++) S[k * N + l] += variance * h[k] * h[l];
 }
 
-/* Returns entry (k,l) of the prior covariance S without the contribution of breaks */
+/* Returns entry (k,l) of the prior covariance S without the contribution of breaks. */
 static double covariance(const ks_problem *p, const ks_family *f, size_t k, size_t l) {
     const ks_shape *s = &KS_SHAPES[f->shape];
     if (s->flat) return KS_LEVEL_SD * KS_LEVEL_SD + (k == l) * KS_FLAT_JITTER;
@@ -136,7 +139,7 @@ void ks_family_prior(const ks_problem *p, const ks_family *f, double *S, double 
     mu[n] = p->dust_mean;
 }
 
-/* Appends with snprintf() to a text. */
+/* APPEND prints to the end of a text with snprintf(). */
 #define APPEND(...) used += (size_t)used < size ? (size_t)snprintf(name + used, size - used, __VA_ARGS__) : 0
 
 void ks_family_name(const ks_problem *p, const ks_family *f, size_t size, char *name) {
@@ -155,13 +158,13 @@ void ks_family_name(const ks_problem *p, const ks_family *f, size_t size, char *
     if (f->end < p->end) APPEND(", %zu in all", f->end);
 }
 
-/* ---- segmentation ---- */
+/* ---- segments ---- */
 
 size_t ks_segment(size_t n, const double *y, const double *w, size_t most, double *scratch,
                   size_t cut[][KS_PIECES_MAX]) {
     /*
-     * W, Y, YY: sums of w, w y and w y^2 over the first i numbers. cost: the least cost of dividing the first
-     * b numbers into k pieces. from: the start of the last piece.
+     * W, Y and YY are the sums of w, w y and w y^2 over the first i numbers. cost is the least cost of
+     * dividing the first b numbers into k pieces, and `from` is the start of the last of these pieces.
      */
     double *W = scratch, *Y = W + n + 1, *YY = Y + n + 1, *cost = YY + n + 1,
            *from = cost + (most + 1) * (n + 1);

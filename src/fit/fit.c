@@ -1,4 +1,4 @@
-/* Fits all families of spectra, averages them, and reads off medians and intervals. */
+/* Fits all families of spectra, averages them, and computes medians and intervals of the eigenvalues. */
 #include "fit/fit.h"
 
 #include "base/error.h"
@@ -18,8 +18,9 @@ static int other_end(const ks_problem *p, const ks_family *f, const ks_family *g
 }
 
 /*
- * The log of the range that one end represents: half-way to its neighbours among the ends tried, but at most
- * one step of KS_ENDS. With this factor, trying more ends does not increase the total weight of the ends.
+ * Returns the logarithm of the range that one end represents. The range extends half-way to the neighbouring
+ * ends tried, but at most one step of KS_ENDS. With this factor, trying more ends does not increase the total
+ * weight of the ends.
  */
 static double log_part(const ks_problem *p, size_t n, ks_mode *const *m, size_t k) {
     const ks_family *f = &m[k]->family;
@@ -34,7 +35,10 @@ static double log_part(const ks_problem *p, size_t n, ks_mode *const *m, size_t 
     return log(0.5 * (up + down) / KS_END_UNIT);
 }
 
-/* Weighs the trustworthy modes (or all, if none is), drops negligible ones, and sorts them best first. */
+/*
+ * Weighs the trustworthy modes, or all modes if none is trustworthy. Drops negligible modes and sorts the
+ * others, best first.
+ */
 static kspec_status weigh(ks_fitted *f, kspec_error *err) {
     ks_search *s = &f->search;
     ks_mode *m[KS_MODES_MAX];
@@ -63,7 +67,7 @@ static kspec_status weigh(ks_fitted *f, kspec_error *err) {
 
 /* ---- averages ---- */
 
-/* Computes the quantile `level` of each node's mixture, with standard deviations multiplied by `wider` */
+/* Computes the quantile `level` of each node's mixture, with standard deviations multiplied by `wider`. */
 static void quantiles(const ks_fitted *f, size_t n, double level, double wider, double *out) {
     double mean[KS_MODES_MAX], sd[KS_MODES_MAX];
     for (size_t l = 0; l < n; l++) {
@@ -75,7 +79,10 @@ static void quantiles(const ks_fitted *f, size_t n, double level, double wider, 
     }
 }
 
-/* Takes medians, because the mean over families would include the log of 0 for families that have ended. */
+/*
+ * Takes medians of the eigenvalues. The mean over families would include the logarithm of 0 for families that
+ * have ended.
+ */
 static void take_medians(ks_fitted *f) {
     quantiles(f, f->p.N, 0.5, 1, f->theta);
     for (size_t l = 1; l < f->p.n; l++) f->theta[l] = fmin(f->theta[l], f->theta[l - 1]);
@@ -105,7 +112,10 @@ static void take_intervals(ks_fitted *f) {
         for (size_t j = 0; j <= i; j++)
             for (size_t k = 0; k <= i; k++)
                 variance += s[o->at[j]] * o->size[j] * s[o->at[k]] * o->size[k] * o->V[j * m + k];
-        /* if the sample is all noise, the spread of `sum` is unknown, so limit the spread to a factor of 4 */
+        /*
+         * If the sample is all noise, the spread of `sum` is unknown, so the spread is limited to a factor of
+         * 4.
+         */
         double spread = fmin(1.96 * sqrt(fmax(variance, 0)) / sum, log(4));
         double cap = log(sum / (double)(o->at[i] + 1)) + spread;
         f->high[i] = fmax(fmin(f->high[i], cap), f->theta[i]);
@@ -114,7 +124,9 @@ static void take_intervals(ks_fitted *f) {
     for (size_t l = n - 1; l-- > 0;) f->low[l] = fmax(f->low[l], f->low[l + 1]);
 }
 
-/* The median over families of the number of eigenvalues, for a spectrum that ends with the n-th node */
+/*
+ * Returns the median over families of the number of eigenvalues, for a spectrum that ends with the n-th node.
+ */
 static size_t end_of(const ks_fitted *f, size_t n) {
     const ks_problem *p = &f->p;
     size_t end = p->before[n];
@@ -131,7 +143,7 @@ static size_t end_of(const ks_fitted *f, size_t n) {
     return end;
 }
 
-/* Interpolates linearly from the nodes' positions to every eigenvalue. */
+/* Interpolates a list linearly from the nodes' positions to every eigenvalue. */
 static void expand(const ks_fitted *f, const double *theta, double *out) {
     const ks_problem *p = &f->p;
     size_t n = 0, l = 0;
@@ -152,7 +164,7 @@ static void expand(const ks_fitted *f, const double *theta, double *out) {
     }
 }
 
-/* ---- the whole fit ---- */
+/* ---- fit ---- */
 
 static kspec_status prepare(const ks_run *run, ks_fitted *f, ks_arena *arena, kspec_error *err) {
     size_t n = f->p.n, end = f->p.end;
@@ -170,7 +182,10 @@ static kspec_status prepare(const ks_run *run, ks_fitted *f, ks_arena *arena, ks
     return KSPEC_OK;
 }
 
-/* Computes the data's errors at a spectrum, the families that explain the data, and their medians. */
+/*
+ * Computes the data's errors at a spectrum, finds the families that explain the data, and takes their
+ * medians.
+ */
 static kspec_status pass(const ks_run *run, ks_fitted *f, ks_observed *o, int last, ks_arena *arena,
                          kspec_error *err) {
     ks_cplx *log_c = ks_arena_alloc(arena, o->K, sizeof *log_c);

@@ -6,24 +6,25 @@
 typedef struct {
     ks_problem p;
     ks_search search;
-    /* the families in the average, best first, and the families' weights, which sum to 1 */
+    /* The families in the average, best first, with weights that sum to 1. */
     size_t count;
     const ks_mode **modes;
     double *weight;
     /*
-     * theta (N): medians, decreasing at the nodes, KS_NOTHING beyond the end. low, high (n): 95% intervals.
+     * theta contains N medians, which decrease over the nodes and are KS_NOTHING beyond the end. low and high
+     * contain the 95% intervals of the n nodes.
      */
     double *theta, *low, *high;
     /*
-     * medians and intervals of every log eigenvalue (p.end each), interpolated between nodes; -infinity
-     * beyond the end
+     * Medians and intervals of all p.end log eigenvalues, interpolated between nodes. They are -infinity
+     * beyond the end.
      */
     double *log_lambda, *log_low, *log_high;
 } ks_fitted;
 
 /*
- * noise: the noise variance of each entry if known (0: no noise), otherwise NaN. noise_error: the relative
- * standard error of `noise`. The arena owns the result.
+ * Fits all families. noise is the noise variance of each entry, 0 without noise, or NaN if unknown.
+ * noise_error is the relative standard error of `noise`. The arena owns the results.
  */
 kspec_status ks_fit_families(const ks_run *run, ks_observed *o, double noise, double noise_error,
                              ks_arena *arena, ks_fitted *out, kspec_error *err);

@@ -10,15 +10,15 @@ static ks_cplx cdiv(ks_cplx a, ks_cplx b) {
     return (ks_cplx){(a.re * b.re + a.im * b.im) / n, (a.im * b.re - a.re * b.im) / n};
 }
 
-/* T = log t and D with their derivatives with respect to log c, and Im L */
+/* T = log t and D, with their derivatives with respect to log c. `L` contains Im L(kappa). */
 typedef struct {
     ks_cplx T, dT, D, dD;
     double L;
 } values;
 
 /*
- * Adds the terms of one side of size P: log(1 - D/P) to T, -D'/(P a) to dT, Im P (a - log a) to L. Adds
- * nothing if P is infinite.
+ * Adds the terms of one side of size P. T receives log(1 - D/P), dT receives -D'/(P a), and L receives Im P
+ * (a - log a). Adds nothing if P is infinite.
  */
 static void add_side(double P, ks_cplx D, ks_cplx dD, values *v) {
     if (isinf(P)) return;
@@ -57,12 +57,12 @@ static values evaluate(const ks_spectrum *s, ks_cplx l) {
     ks_cplx c = {r * cos(l.im), r * sin(l.im)};
     ks_columns_at at = noise_at(s, c);
     ks_cplx k = at.kappa, log_k = {0.5 * log(ks_cabs2(k)), atan2(k.im, k.re)};
-    /* d log kappa/d log c */
+    /* slope = d log kappa/d log c */
     ks_cplx slope = ks_cmul(cdiv(c, k), at.slope);
     double sums[5];
     s->simd->resolvent(s->lambda, s->weight, s->ones / 8 * 8, ks_padded(s->n), k.re, k.im, sums);
     ks_cplx D = {sums[0] + at.part.re, sums[1] + at.part.im};
-    /* dD/dlog kappa = -kappa sum w lambda/(lambda + kappa)^2 */
+    /* dD/dlog kappa is -kappa times the sum of w lambda/(lambda + kappa)^2. */
     ks_cplx dD = ks_cmul(slope, ks_cmul(k, (ks_cplx){sums[2], sums[3]}));
     dD.re = at.part_slope.re - dD.re;
     dD.im = at.part_slope.im - dD.im;
@@ -76,9 +76,12 @@ static values evaluate(const ks_spectrum *s, ks_cplx l) {
     return v;
 }
 
-/* ---- the safe way: for each |c| the angle is unique, and N falls with |c| ---- */
+/* ---- bisection ---- */
 
-/* A bracket around a root, narrowed by false position with the Illinois halving of the fixed side */
+/*
+ * A bracket around a root. False position narrows the bracket, and halves the value at an end that stays
+ * fixed (Illinois method).
+ */
 typedef struct {
     double low, high, f_low, f_high;
     int side;
@@ -89,7 +92,7 @@ static double guess(const bracket *b, int iteration) {
     return (b->f_low * b->high - b->f_high * b->low) / (b->f_low - b->f_high);
 }
 
-/* Narrows the bracket of a decreasing function, whose value at `at` is f. */
+/* Narrows the bracket of a decreasing function whose value at `at` is f. */
 static void narrow(bracket *b, double at, double f) {
     if (f > 0) {
         b->low = at, b->f_low = f;
@@ -102,7 +105,10 @@ static void narrow(bracket *b, double at, double f) {
     }
 }
 
-/* The angle phi of c = -r exp(-i phi) with Im T = pi; the smallest possible angle if r lies in a gap. */
+/*
+ * Finds the angle phi of c = -r exp(-i phi) with Im T = pi. If r lies in a gap, returns the smallest possible
+ * angle.
+ */
 static double angle_of(const ks_spectrum *s, double log_r) {
     bracket b = {.low = 1e-7, .high = pi, .f_high = -pi};
     b.f_low = evaluate(s, (ks_cplx){log_r, pi - b.low}).T.im - pi;
@@ -137,7 +143,10 @@ static ks_cplx turn(const ks_spectrum *s, double level, double log_r) {
     return (ks_cplx){log_r, pi - 0.5 * (low + high)};
 }
 
-/* Searches log c of a level, starting from log |c| of the previous level (NaN: no previous level) */
+/*
+ * Searches log c of a level, starting from log |c| of the previous level. `start` is NaN if there is no
+ * previous level.
+ */
 static ks_cplx search(const ks_spectrum *s, double level, double start) {
     if (isnan(start)) {
         double sum = s->dust, largest = s->lambda[0];
@@ -148,7 +157,10 @@ static ks_cplx search(const ks_spectrum *s, double level, double start) {
         start = log(largest) + 2 + log(1 + sum / largest / fmin(s->P, s->Q));
     }
     bracket b = {.high = start, .f_high = count_above(s, start) - level};
-    /* noise of unequal columns may have larger eigenvalues than its sum suggests, so raise the bracket */
+    /*
+     * The noise of unequal columns may have larger eigenvalues than its sum suggests. So raise the bracket if
+     * necessary.
+     */
     for (int k = 0; k < 60 && b.f_high > 0; k++) b.f_high = count_above(s, b.high += 1) - level;
     double step = 0.1;
     b.low = b.high - step;
@@ -168,9 +180,12 @@ static ks_cplx search(const ks_spectrum *s, double level, double start) {
     return fabs(f) < 1e-3 ? (ks_cplx){at, pi - angle_of(s, at)} : turn(s, level, at);
 }
 
-/* ---- the fast way: Newton for both equations ---- */
+/* ---- Newton ---- */
 
-/* The squared distance from a solution. The second equation's misfit is divided by that equation's slope. */
+/*
+ * Returns the squared distance from a solution. The second equation's misfit is divided by that equation's
+ * slope.
+ */
 static double misfit(const values *v, double level, double *f1, double *f2) {
     *f1 = v->T.im - pi;
     *f2 = v->L + pi * level;
@@ -178,7 +193,7 @@ static double misfit(const values *v, double level, double *f1, double *f2) {
 }
 
 /*
- * Performs the last Newton step and updates T and D to first order instead of evaluating them. The step is so
+ * Makes the last Newton step, and updates T and D to first order instead of evaluating them. The step is so
  * short that its square, the order of the error, is negligible.
  */
 static void last_step(ks_cplx step, ks_cplx *l, values *v) {
@@ -196,7 +211,7 @@ static int newton(const ks_spectrum *s, double level, ks_cplx *l, values *v) {
     double off = misfit(v, level, &f1, &f2);
     for (int k = 0; k < 25; k++) {
         if (off < converged) return 1;
-        /* dL = -D dT; the unknowns are the real and imaginary parts of the step */
+        /* dL = -D dT. The unknowns are the real and imaginary parts of the step. */
         ks_cplx dL = ks_cmul(v->D, v->dT);
         dL.re = -dL.re, dL.im = -dL.im;
         double det = v->dT.im * dL.re - v->dT.re * dL.im;
@@ -224,7 +239,10 @@ static int newton(const ks_spectrum *s, double level, ks_cplx *l, values *v) {
     return off < converged;
 }
 
-/* A first-order step along the spectrum (T real but for pi) to the next level: dL = -D dT, Im dL = -pi dN. */
+/*
+ * Makes a first-order step along the spectrum to the next level. The imaginary part of T stays pi, dL = -D
+ * dT, and Im dL = -pi dN.
+ */
 static ks_cplx along(const values *v, ks_cplx l, double levels) {
     ks_cplx step = cdiv((ks_cplx){pi * levels / v->D.im, 0}, v->dT);
     return (ks_cplx){l.re + step.re, fmin(fmax(l.im + step.im, 1e-6), pi - 1e-9)};
@@ -240,12 +258,12 @@ void ks_forward(const ks_spectrum *s, size_t K, const double *level, ks_cplx *lo
             log_c[i] = along(&before, log_c[i - 1], level[i] - level[i - 1]);
             found = newton(s, level[i], &log_c[i], &v);
         }
-        /* Eigenvalues fall with the level. If this one does not, Newton found another root. */
+        /* Eigenvalues fall with the level. If they do not, Newton's method found another root. */
         if (found && i > 0 && v.T.re > log_x[i - 1] + 1e-9) found = 0;
         if (!found) {
             ks_cplx safe = log_c[i] = search(s, level[i], i > 0 ? log_c[i - 1].re : NAN);
             v = evaluate(s, safe);
-            /* solve to the last digit, unless Newton's method then finds another root */
+            /* Solve to the last digit, unless Newton's method then finds another root. */
             values exact;
             if (newton(s, level[i], &safe, &exact) && fabs(safe.re - log_c[i].re) < 0.1)
                 log_c[i] = safe, v = exact;
@@ -261,8 +279,8 @@ void ks_elasticity(const ks_spectrum *s, size_t K, const ks_cplx *log_c, double 
         double r = exp(log_c[i].re);
         ks_columns_at at = noise_at(s, (ks_cplx){r * cos(log_c[i].im), r * sin(log_c[i].im)});
         /*
-         * row: imaginary parts of lambda/(lambda + kappa), divided by Im(-kappa). dust: the noise's part of
-         * D, treated likewise.
+         * The row contains imaginary parts of lambda/(lambda + kappa), divided by Im(-kappa). `dust` is the
+         * noise's part of D, treated likewise.
          */
         double *row = J + i * ld, dust = at.pull * at.weight, sum = dust;
         for (size_t l = 0; l < s->n; l++) {

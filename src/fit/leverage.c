@@ -10,8 +10,8 @@
 #include <math.h>
 
 /*
- * The number of points in one pass through the singular vectors. Each point needs two complex sums, so 4 real
- * columns.
+ * One pass through the singular vectors serves this many points. Each point needs two complex sums, which are
+ * 4 real columns.
  */
 enum { POINTS = 16 };
 
@@ -31,23 +31,29 @@ typedef struct {
     size_t count;
     const ks_cplx *t;
     ks_bias *out;
-    /* `count` numbers: the effect of noise that differs between columns, in the absence of signal */
+    /*
+     * For each point, the effect of noise that differs between columns, in the absence of signal.
+     * ks_leverage_bias() subtracts this effect.
+     */
     ks_cplx *known;
-    /* each row's leverages beyond the known vectors (ks_leverage_left), for rows and for columns */
+    /*
+     * Each row's leverages beyond the known vectors, for rows and for columns. ks_leverage_left() computes
+     * them.
+     */
     double *rest[2], *unseen[2];
-    /* matrices of each worker: 4 POINTS x n, and 4 POINTS x max(P,Q) */
+    /* Each worker has matrices of 4 POINTS x n and of 4 POINTS x max(P,Q) numbers. */
     double **R, **sums;
 } job;
 
 /*
  * Computes the bias due to one side with m rows, which sampling counts as N. Let g_i = t [(G + t)^-1]_ii and
  * delta_i = 1/g_i - 1. The bias is the mean of (g_i - mean g) times the response of delta_i, times a factor.
- * x: sums of leverages times 1/(s + t), and of leverages times 1/(s + t)^2.
+ * The rows of x contain sums of leverages times 1/(s + t), and of leverages times 1/(s + t)^2.
  */
 static ks_cplx side(const double *const x[4], const double *rest, size_t m, double N, ks_cplx t, ks_cplx D,
                     ks_cplx dD) {
     if (isinf(N)) return (ks_cplx){0, 0};
-    /* e = -t D'/(N - D), dD = t D' */
+    /* Since dD = t D', e is -t D'/(N - D). */
     ks_cplx e = divide(times(-1, dD), sub((ks_cplx){N, 0}, D)), scale = times(N, inverse(sub(one, e)));
     ks_cplx t2 = ks_cmul(t, t), mean = {0, 0}, mean_m = {0, 0}, mean_gm = {0, 0};
     for (size_t i = 0; i < m; i++) {
@@ -65,7 +71,8 @@ static ks_cplx side(const double *const x[4], const double *rest, size_t m, doub
 }
 
 /*
- * Adds to sums the mean of r over the unseen directions, times each row's leverage in the unseen directions
+ * Each row has leverage in directions that the fit does not know. The function adds to sums[i] this leverage
+ * times the mean of r over those directions.
  */
 static void add_unseen(const ks_decomposition *d, const double *r, size_t m, const double *unseen,
                        double *sums) {
@@ -75,7 +82,8 @@ static void add_unseen(const ks_decomposition *d, const double *r, size_t m, con
 }
 
 /*
- * Computes side() for columns that differ only by the noise: g = tau/(c + v ratio), tau = t/a, kappa = tau/b.
+ * Computes side() for columns that differ only by the noise. Then g = tau/(c + v ratio), where tau = t/a and
+ * kappa = tau/b.
  */
 static void known_by_noise(const job *j, ks_cplx *known) {
     const ks_decomposition *d = j->d;
@@ -92,7 +100,7 @@ static void known_by_noise(const job *j, ks_cplx *known) {
         }
         ks_cplx a = sub(one, times(1 / d->rows, D)), b = sub(one, times(1 / d->cols, D));
         ks_cplx tau = divide(t, a), kappa = divide(tau, b);
-        /* logarithmic derivatives with respect to log t */
+        /* The derivatives of log tau and log kappa with respect to log t. */
         ks_cplx of_tau = add(one, divide(times(1 / d->rows, dD), a)),
                 of_kappa = add(of_tau, divide(times(1 / d->cols, dD), b));
         c = ks_columns_solve(d->columns, v, kappa, c);
@@ -142,8 +150,8 @@ static kspec_status some_points(void *ctx, size_t chunk, const ks_worker *worker
     }
     for (size_t p = 0; p < points; p++) {
         /*
-         * Gaussian factors: -(1/P + 1/Q) sum lambda^2 k/(lambda + k)^3 at k = kappa(t), once for the
-         * leverages and once for the finite size that `bias` includes
+         * With Gaussian factors the bias is -(1/P + 1/Q) times the sum of lambda^2 k/(lambda + k)^3 at k =
+         * kappa(t). It counts once for the leverages, and once for the finite size that `bias` includes.
          */
         ks_cplx D = out[p].D, a = sub(one, times(1 / d->rows, D)), b = sub(one, times(1 / d->cols, D));
         ks_cplx k = divide(j->t[first + p], ks_cmul(a, b)), sum = {0, 0};
@@ -202,7 +210,7 @@ kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, cons
     return st;
 }
 
-/* Interpolates y linearly at x. The n points of y begin at `top` and decrease in equal steps */
+/* Interpolates y linearly at x. The n points of y begin at `top` and decrease in equal steps. */
 static double interpolate(size_t n, double top, double step, const double *y, double x) {
     double at = fmin(fmax((top - x) / step, 0), (double)(n - 1));
     size_t k = (size_t)at;
@@ -227,7 +235,9 @@ kspec_status ks_leverage_shift(const ks_run *run, const ks_decomposition *d, con
     }
     if (!st) st = ks_leverage_bias(run, d, lambda, n, t, b, err);
     for (int which = 0; which < 2 && !st; which++) {
-        /* N = -Im/pi of the integral of bias (1 + (1/(P-D) + 1/(Q-D)) dD/dlog t) over log t, from the top */
+        /*
+         * N is -Im/pi of the integral of bias (1 + (1/(P-D) + 1/(Q-D)) dD/dlog t) over log t, from the top.
+         */
         double sum = 0, before = 0;
         for (size_t k = 0; k < n; k++) {
             ks_cplx sides = {0, 0};
@@ -245,7 +255,7 @@ kspec_status ks_leverage_shift(const ks_run *run, const ks_decomposition *d, con
     return st;
 }
 
-/* (N sum of squared leverages - 1)/N: the variance of log s_k due to one side */
+/* Returns the variance of log s_k due to one side, (N sum of squared leverages - 1)/N. */
 static double side_variance(size_t m, double N, const double *u) {
     return isinf(N) ? 0 : (((double)m * ks_dot(m, u, u)) - 1) / N;
 }
@@ -258,8 +268,8 @@ double ks_leverage_spread(const ks_decomposition *d, size_t K, const size_t *at,
         ratio[k] = fmin(fmax(v / gaussian, 0.1), 40);
     }
     /*
-     * Sum over pairs of the six largest eigenvalues without extreme leverages, minus the expected noise of
-     * each pair
+     * Sum over pairs of the six largest eigenvalues without extreme leverages, and subtract the expected
+     * noise of each pair.
      */
     double sum = 0;
     size_t pairs = 0, most = K < 6 ? K : 6;

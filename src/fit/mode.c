@@ -1,4 +1,7 @@
-/* Finds a family's most likely spectrum by Gauss-Newton, and its evidence by Laplace's approximation. */
+/*
+ * Finds a family's most likely spectrum by the Gauss-Newton method, and its evidence by Laplace's
+ * approximation.
+ */
 #include "fit/mode.h"
 
 #include "linalg/cholesky.h"
@@ -8,8 +11,8 @@
 #include <string.h>
 
 /*
- * The jitter on the prior's variances ensures a Cholesky factor; theta stays within e^35 of its largest
- * value.
+ * The code adds `jitter` to the prior's variances, so that a Cholesky factor exists. theta may fall at most
+ * `depth` below its largest value.
  */
 static const double jitter = 1e-7, depth = 35;
 
@@ -48,7 +51,10 @@ void ks_mode_work_alloc(const ks_problem *p, ks_arena *arena, ks_mode_work *w) {
     }
 }
 
-/* The family's nodes: the problem's first nodes, where the last may stand for fewer eigenvalues */
+/*
+ * Copies the family's nodes, which are the problem's first nodes. The last node may stand for fewer
+ * eigenvalues.
+ */
 static void take_family(const ks_problem *p, const ks_family *f, ks_mode_work *w) {
     size_t n = w->n = ks_family_nodes(p, f);
     w->N = n + (size_t)p->dust;
@@ -64,7 +70,7 @@ static void gather(const ks_problem *p, const ks_mode_work *w, const double *the
     if (p->dust) own[w->n] = theta[p->n];
 }
 
-/* Copies back, writing `missing` beyond the end. */
+/* Copies the family's unknowns back to the problem's, and writes `missing` beyond the end. */
 static void spread(const ks_problem *p, const ks_mode_work *w, const double *own, double missing,
                    double *theta) {
     for (size_t l = 0; l < p->n; l++) theta[l] = l < w->n ? own[l] : missing;
@@ -103,8 +109,8 @@ ks_spectrum ks_mode_spectrum(const ks_problem *p, ks_mode_work *w, const double 
 }
 
 /*
- * Computes w->value (m) and w->jacobian (m x N) at theta. The values are log eigenvalues of the sample, and
- * the share of the trace beyond the eigenvalues used
+ * Computes w->value, m numbers, and w->jacobian, m x N numbers, at theta. The values are the log eigenvalues
+ * of the sample, and the share of the trace beyond the eigenvalues used.
  */
 static void model(const ks_problem *p, ks_mode_work *w, const double *theta, ks_cplx *log_c) {
     const ks_observed *o = p->o;
@@ -114,7 +120,7 @@ static void model(const ks_problem *p, ks_mode_work *w, const double *theta, ks_
     ks_elasticity(&s, K, log_c, w->jacobian, N);
     memcpy(w->value, w->log_x, K * sizeof *w->value);
     if (!o->tail) return;
-    /* beyond: the total, minus the expected sum of the sample eigenvalues used */
+    /* `beyond` is the total minus the expected sum of the sample eigenvalues used. */
     double beyond = s.dust, *row = w->jacobian + K * N;
     for (size_t l = 0; l < w->n; l++) beyond += row[l] = s.weight[l] * s.lambda[l];
     if (p->dust) row[w->n] = s.dust;
@@ -128,7 +134,7 @@ static void model(const ks_problem *p, ks_mode_work *w, const double *theta, ks_
     for (size_t l = 0; l < N; l++) row[l] /= o->trace;
 }
 
-/* Sets z = L^-1 (y - value) and returns |z|^2 */
+/* Sets z = L^-1 (y - value) and returns |z|^2. */
 static double residual(const ks_observed *o, const double *value, double *z) {
     for (size_t i = 0; i < o->m; i++) z[i] = o->y[i] - value[i];
     ks_trsm(o->m, 1, o->L, o->m, z, 1);
@@ -150,7 +156,10 @@ static int prepare_prior(const ks_problem *p, const ks_family *f, ks_mode_work *
     return 1;
 }
 
-/* Sets design = L^-1 J A, and hessian to the Cholesky factor of design^T design + 1. Returns 0 on failure. */
+/*
+ * Computes design = L^-1 J A, and the Cholesky factor of design^T design + 1, which replaces hessian. Returns
+ * 0 on failure.
+ */
 static int linearise(const ks_problem *p, ks_mode_work *w) {
     size_t N = w->N, m = p->o->m;
     ks_gemm(0, 0, m, N, N, 1, w->jacobian, N, w->prior, N, 0, w->design, N);
@@ -166,10 +175,10 @@ static double largest(size_t n, const double *x) {
     return top;
 }
 
-/* The number of observed nodes */
+/* Returns the number of observed nodes of the family. */
 static size_t placed(const ks_problem *p, const ks_mode_work *w) { return w->n < p->o->K ? w->n : p->o->K; }
 
-/* Sets theta = mean + A xi, and raises entries that are more than `depth` below the largest */
+/* Sets theta = mean + A xi, and raises entries that are more than `depth` below the largest. */
 static void unwhiten(const ks_problem *p, const ks_mode_work *w, const double *xi, double *theta) {
     size_t N = w->N;
     for (size_t k = 0; k < N; k++) theta[k] = w->mean[k] + ks_dot(k + 1, w->prior + k * N, xi);
@@ -177,7 +186,7 @@ static void unwhiten(const ks_problem *p, const ks_mode_work *w, const double *x
     for (size_t k = 0; k < N; k++) theta[k] = fmax(theta[k], top - depth);
 }
 
-/* The Gauss-Newton step of xi; returns the largest change of a log eigenvalue at the levels. */
+/* Computes the Gauss-Newton step of xi. Returns the largest change of a log eigenvalue at the levels. */
 static double propose(const ks_problem *p, ks_mode_work *w) {
     size_t N = w->N, m = p->o->m;
     for (size_t k = 0; k < N; k++) w->step[k] = -w->xi[k];
@@ -197,8 +206,8 @@ static int finite(size_t n, const double *x) {
 }
 
 /*
- * Performs one iteration. Returns 1 to continue, 0 if converged, and -1 if no step improved the fit far from
- * convergence.
+ * Runs one iteration. Returns 1 to continue, 0 if converged, and -1 if far from convergence no step improves
+ * the fit.
  */
 static int iterate(const ks_problem *p, ks_mode_work *w, double *objective) {
     size_t N = w->N, K = p->o->K, m = p->o->m;
@@ -221,7 +230,7 @@ static int iterate(const ks_problem *p, ks_mode_work *w, double *objective) {
         *objective = next;
         return fall < 5e-3 || most * share < 5e-3 ? 0 : 1;
     }
-    model(p, w, w->theta, w->log_c); /* restores the Jacobian, which the candidates have overwritten */
+    model(p, w, w->theta, w->log_c); /* restores the Jacobian */
     return most < 0.1 ? 0 : -1;
 }
 
@@ -241,8 +250,8 @@ static void posterior_root(ks_mode_work *w) {
 }
 
 /*
- * The starting value of the log of the noise. If the spectrum ends below the rank, noise explains the rest of
- * the sample's spectrum.
+ * Returns the starting value of the logarithm of the noise. If the spectrum ends below the rank, noise
+ * explains the rest of the sample's spectrum.
  */
 static double dust_beside(const ks_problem *p, size_t end, double dust) {
     const ks_decomposition *d = &p->o->x->d;
@@ -269,7 +278,7 @@ void ks_mode_find(const ks_problem *p, ks_mode_work *w, const double *theta, con
     for (int k = 0; k < 25 && state == 1; k++) state = iterate(p, w, &objective);
     if (!linearise(p, w)) return;
     m->chi2 = ks_dot(data, w->z, w->z);
-    /* Laplace: -objective/2 - log det C - log det L */
+    /* Laplace's approximation is -objective/2 - log det C - log det L. */
     m->evidence = -0.5 * objective;
     for (size_t k = 0; k < N; k++) m->evidence -= log(w->hessian[k * N + k]);
     for (size_t k = 0; k < data; k++) m->evidence -= log(p->o->L[k * data + k]);

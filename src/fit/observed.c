@@ -29,7 +29,10 @@ size_t ks_place_nodes(size_t K, size_t end, double *position, double *weight) {
     return n;
 }
 
-/* The number of eigenvalues that hold all but KS_SHARE of the trace: at least four, at most `vectors` */
+/*
+ * Returns the number of eigenvalues that contain the fraction 1 - KS_SHARE of the trace. The number is at
+ * least four, and at most `vectors`.
+ */
 static size_t used_by_share(const ks_decomposition *d, double trace) {
     double sum = 0;
     size_t K = 1;
@@ -40,7 +43,7 @@ static size_t used_by_share(const ks_decomposition *d, double trace) {
     return least(most(least(d->n, K), least(d->n, 4)), d->vectors);
 }
 
-/* Divides the first `used` eigenvalues into o->K groups; the arrays receive their middles and sizes. */
+/* Divides the first `used` eigenvalues into o->K groups. The arrays receive the groups' middles and sizes. */
 static void group(ks_observed *o, size_t used) {
     o->used = used;
     o->K = ks_place_nodes(used, used, o->level, o->size);
@@ -71,7 +74,10 @@ static kspec_status used_by_leverage(const ks_run *run, const ks_decomposition *
     return st;
 }
 
-/* The variance over rows (or columns) of their contribution to eigenvalues from K on; part: scratch of 2m. */
+/*
+ * Returns the variance over rows (or columns) of their contribution to the eigenvalues from K on. part is
+ * scratch of 2m numbers.
+ */
 static double tail_variance(const ks_decomposition *d, size_t m, double N, size_t K, const double *U2,
                             double sum, double *part) {
     const double *s = d->s;
@@ -127,7 +133,7 @@ kspec_status ks_observe(const ks_run *run, const ks_decomposed *x, ks_arena *are
     return KSPEC_OK;
 }
 
-/* Shrinks the correlations R (m x m) towards 0 until the smallest eigenvalue is clearly positive. */
+/* Shrinks the m x m correlations R towards 0 until their smallest eigenvalue is clearly positive. */
 static kspec_status make_definite(size_t m, double *R, double *copy, double *w, kspec_error *err) {
     static const double shares[] = {0, 0.01, 0.03, 0.1, 0.3, 1};
     memcpy(copy, R, m * m * sizeof *R);
@@ -146,8 +152,8 @@ static kspec_status make_definite(size_t m, double *R, double *copy, double *w, 
 static double clip(double x) { return fmin(fmax(x, -0.5), 0.5); }
 
 /*
- * V from the covariance for Gaussian factors C (K x K), corrected for leverages, the common factor, and the
- * model's error
+ * Computes V from the covariance C for Gaussian factors, which is K x K. The function corrects for leverages,
+ * for the common factor, and for the model's error.
  */
 static kspec_status fill_covariance(ks_observed *o, const double *C, const double *x_rho, double *sd,
                                     double *copy, kspec_error *err) {

@@ -5,10 +5,12 @@
 
 #include <math.h>
 
-/* The root of sum_j s_j/(s_j - mu) = N, which increases from -inf to inf between s_{i+1} and s_i. */
+/*
+ * Finds the root mu of sum_j s_j/(s_j - mu) = N. This sum increases from -inf to inf between s_{i+1} and s_i.
+ */
 static double root(size_t n, const double *s, size_t i, double N) {
     if (isinf(N)) return s[i];
-    /* if N < n, the last root is negative, but only slightly */
+    /* If N < n, the last root is negative, but close to 0. */
     double low = i + 1 < n ? s[i + 1] : N < (double)n ? -s[i] : 0, high = s[i];
     for (int k = 0; k < 70; k++) {
         double mu = 0.5 * (low + high), sum = 0;
@@ -22,7 +24,7 @@ static double root(size_t n, const double *s, size_t i, double N) {
 }
 
 void ks_pilot(size_t n, const double *s, double P, double Q, double *lambda) {
-    /* if the sides are equal, the difference of two nearby roots gives the derivative */
+    /* If the sides are equal, the difference of two nearby roots gives the derivative. */
     double less = P < Q ? P : Q, more = P < Q ? Q : P, step = 1e-4 * less;
     for (size_t i = 0; i < n; i++) {
         if (isinf(more))

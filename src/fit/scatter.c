@@ -4,12 +4,12 @@
 #include <math.h>
 
 /*
- * The covariance of the counts is K(c_i, c_j) - K(c_i, conj c_j), with the kernel K = log |(t_i - t_j)/(c_i -
- * c_j)|. The terms with t cancel, because t = -x is real.
+ * Returns the covariance of the counts, K(c_i, c_j) - K(c_i, conj c_j), with the kernel K = log |(t_i -
+ * t_j)/(c_i - c_j)|. The terms with t cancel, because t = -x is real.
  */
 static double covariance(ks_cplx log_i, ks_cplx log_j) {
     const double pi = 3.14159265358979323846;
-    /* (c_i - c_j)/c_j: without loss for neighbours */
+    /* Compute (c_i - c_j)/c_j without loss of digits for neighbours. */
     double log_r = log_i.re - log_j.re, r = exp(log_r), turn = log_i.im - log_j.im,
            both = log_i.im + log_j.im, apart = expm1(log_r) * expm1(log_r);
     double same = sin(0.5 * turn), other = sin(0.5 * both);

@@ -4,7 +4,7 @@
 #include "linalg/complex.h"
 
 /*
- * Computes V (K x K), the covariance of the log eigenvalues of the sample. log_c and x_rho come from
+ * Computes V, the K x K covariance of the log eigenvalues of the sample. log_c and x_rho come from
  * ks_forward(). above and below are log c at slightly smaller and slightly larger levels, which give the
  * variances. The counting functions N at two points have the covariance pi^-2 log |(c_i - conj c_j)/(c_i -
  * c_j)|. A change of N changes log x by N/(x rho).

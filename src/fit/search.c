@@ -23,7 +23,7 @@ kspec_status ks_search_init(const ks_run *run, ks_search *s, const ks_problem *p
     return arena->failed ? ks_nomem(err, "the families of spectra", arena->failed) : KSPEC_OK;
 }
 
-/* The mode of a family among the first `limit`; NULL: the family was not tried yet. */
+/* Returns the mode of a family among the first `limit` modes, or NULL if the family was not tried yet. */
 static ks_mode *lookup(const ks_search *s, size_t limit, const ks_family *f) {
     for (size_t k = 0; k < limit; k++)
         if (ks_family_same(&s->modes[k].family, f)) return &s->modes[k];
@@ -37,16 +37,16 @@ static ks_mode *reserve(ks_search *s, const ks_family *f) {
     return m;
 }
 
-/* The mode's log weight; -infinity for a mode that is not trustworthy */
+/* Returns the mode's log weight, or -infinity for a mode that is not trustworthy. */
 static double value(const ks_mode *m) { return m && m->found == 2 ? m->log_weight : -INFINITY; }
 
-/* ---- every shape with the same breaks and end; the previous shape's mode starts the next ---- */
+/* ---- shapes ---- */
 
 typedef struct {
     ks_family family;
     const double *theta;
     const ks_cplx *log_c;
-    /* own: KS_SHAPE_COUNT reserved modes. limit: the number of earlier modes. */
+    /* `own` points to KS_SHAPE_COUNT reserved modes, and limit is the number of earlier modes. */
     ks_mode *own;
     size_t limit;
     const ks_mode *best;
@@ -60,7 +60,7 @@ static void run_block(const ks_search *s, ks_mode_work *w, block *b) {
         ks_family f = b->family;
         f.shape = shape;
         b->own[shape].family = f;
-        /* a constant spectrum that never ends is impossible */
+        /* A constant spectrum cannot continue without end. */
         if (shape == KS_SHAPE_FLAT && f.end == s->p->end && !s->p->o->x->low_rank) continue;
         ks_mode *m = lookup(s, b->limit, &f);
         if (!m) ks_mode_find(s->p, w, theta, log_c, m = &b->own[shape]);
@@ -72,18 +72,18 @@ static void run_block(const ks_search *s, ks_mode_work *w, block *b) {
 static void reserve_block(ks_search *s, block *b) {
     b->own = &s->modes[s->count];
     for (size_t shape = 0; shape < KS_SHAPE_COUNT; shape++) reserve(s, &b->family);
-    /* reserved modes without a result must not look like tried families */
+    /* A reserved mode without a result must not look like a tried family. */
     for (size_t shape = 0; shape < KS_SHAPE_COUNT; shape++) b->own[shape].family.end = 0;
 }
 
-/* ---- several families in parallel ---- */
+/* ---- tries ---- */
 
 typedef struct {
     const ks_search *s;
     const ks_mode *from;
     ks_mode *todo[KS_TRIES_MAX];
     block *blocks;
-    /* the modes that all chunks of a team found */
+    /* The modes that the chunks of all ranks found. */
     ks_mode *made;
 } tries;
 
@@ -112,7 +112,10 @@ static kspec_status find_all(const ks_run *run, ks_chunk_fn fn, tries *t, ks_mod
     return st;
 }
 
-/* The start of a flat family: the means of the rough mode between breaks, and the noise */
+/*
+ * Computes the start of a flat family. Between breaks, theta is the mean of the rough mode. The noise is that
+ * of the rough mode.
+ */
 static void between_breaks(const ks_problem *p, const ks_mode *rough, const ks_family *f, double *theta) {
     size_t n = ks_family_nodes(p, f), first = 0;
     memcpy(theta, rough->theta, p->N * sizeof *theta);
@@ -149,7 +152,7 @@ static kspec_status one_block(void *ctx, size_t k, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* Finds the best of the families. Each family that was not tried before starts from one mode. */
+/* Finds the best of the families. The search for each new family starts from one given mode. */
 static kspec_status best_of(const ks_run *run, ks_search *s, const ks_mode *from, size_t count,
                             const ks_family *f, const ks_mode **best, kspec_error *err) {
     tries t = {.s = s, .from = from};
@@ -163,10 +166,10 @@ static kspec_status best_of(const ks_run *run, ks_search *s, const ks_mode *from
     return st;
 }
 
-/* ---- moves: add a break or an end ---- */
+/* ---- moves ---- */
 
 typedef struct {
-    /* the breaks that divide the spectrum into 1, 2, ... pieces */
+    /* The breaks that divide the spectrum into 1, 2, ... pieces. */
     size_t pieces, into[KS_PIECES_MAX][KS_PIECES_MAX];
     size_t cuts, cut[KS_CUTS_MAX];
     size_t ends, end[KS_END_COUNT + KS_CUTS_MAX];
@@ -178,7 +181,9 @@ static void add_place(size_t x, size_t *count, size_t *list) {
     list[(*count)++] = x;
 }
 
-/* Proposes breaks, by cutting the rough mode into constant pieces and at the first nodes; also ends. */
+/*
+ * Proposes breaks by cutting the rough mode into constant pieces, and at the first nodes. Also proposes ends.
+ */
 static void find_places(const ks_search *s, places *q) {
     const ks_problem *p = s->p;
     size_t K = p->o->K, most = KS_PIECES_MAX < K - 1 ? KS_PIECES_MAX : K - 1;
@@ -196,7 +201,10 @@ static void find_places(const ks_search *s, places *q) {
     for (size_t k = 0; k < KS_SPIKES_MAX; k++) add_place(k, &q->cuts, q->cut);
 }
 
-/* A spectrum ends beyond three eigenvalues and the last break; without noise, beyond the seen eigenvalues. */
+/*
+ * A spectrum may end only beyond three eigenvalues and beyond the last break. Without noise, it may end only
+ * beyond the eigenvalues used.
+ */
 static int may_end(const ks_problem *p, const ks_family *f, size_t end) {
     size_t least = p->dust ? 3 : p->o->used > 3 ? p->o->used : 3;
     return end >= least && end < p->end && (!f->breaks || end > p->before[f->at[f->breaks - 1] + 1]);
@@ -228,7 +236,7 @@ static size_t list_ends(const ks_problem *p, const ks_family *f, const places *q
     return n;
 }
 
-/* Moves the end in steps of 4, 2 and 1 nodes while that improves the mode. */
+/* Moves the end in steps of 4, 2 and 1 nodes as long as this improves the mode. */
 static kspec_status refine(const ks_run *run, ks_search *s, const ks_mode *from, const ks_mode **best,
                            kspec_error *err) {
     kspec_status st = KSPEC_OK;
@@ -245,13 +253,13 @@ static kspec_status refine(const ks_run *run, ks_search *s, const ks_mode *from,
     return st;
 }
 
-/* The modes found so far, one for each accepted move */
+/* The modes found so far, one for each accepted move. */
 typedef struct {
     size_t count;
     const ks_mode *at[KS_REACHED_MAX];
 } reached;
 
-/* Moves on from a mode while that helps: adds a break, or an end if the family has none yet. */
+/* Improves a mode by moves: adds a break, or an end if the family has none yet. Stops when no move helps. */
 static kspec_status climb(const ks_run *run, ks_search *s, const ks_mode *current, const places *q,
                           reached *to, kspec_error *err) {
     const ks_problem *p = s->p;
@@ -271,8 +279,8 @@ static kspec_status climb(const ks_run *run, ks_search *s, const ks_mode *curren
 }
 
 /*
- * Finds the best flat spectrum: first the breaks, with an end beyond the sample's spectrum, then the end.
- * *best is NULL if no flat spectrum fits.
+ * Finds the best flat spectrum. The function first chooses the breaks, with an end beyond the sample's
+ * spectrum, and then the end. *best is NULL if no flat spectrum fits.
  */
 static kspec_status find_flat(const ks_run *run, ks_search *s, const places *q, const ks_mode **best,
                               kspec_error *err) {
@@ -300,8 +308,8 @@ static kspec_status find_flat(const ks_run *run, ks_search *s, const places *q, 
 }
 
 /*
- * Tries every shape with the breaks and the end of each mode that the moves reached, except modes far worse
- * than the best.
+ * Tries every shape with the breaks and the end of each mode that the moves reached. Skips modes that are far
+ * worse than the best.
  */
 static kspec_status all_shapes(const ks_run *run, ks_search *s, const reached *to, const ks_mode *top,
                                kspec_error *err) {
@@ -333,7 +341,7 @@ kspec_status ks_search_run(const ks_run *run, ks_search *s, const double *theta,
     s->count = 0;
     block whole = {.family = {.end = p->end}, .theta = theta, .log_c = log_c};
     reserve_block(s, &whole);
-    /* every rank of a team computes this one chunk, so every rank knows the best mode */
+    /* Every rank of a team computes this chunk, so every rank knows the best mode. */
     kspec_status st = ks_parallel_for(&parts[0], 1, one_block, &(tries){.s = s, .blocks = &whole}, err);
     const ks_mode *top = whole.best, *flat;
     if (st || !all || p->o->used < 4 || !top) return st;

@@ -1,6 +1,6 @@
 /*
- * Every constant of the fit that was chosen rather than derived, with the reason.
- * docs/measurements/spectrum.md reports the effect of changing each one, and lists the constants that were
+ * Lists every constant of the fit that was chosen rather than derived, with the reason.
+ * docs/measurements/spectrum.md reports the effect of changing each one, and names the constants that were
  * not measured.
  */
 #pragma once
@@ -23,9 +23,9 @@
 #define KS_CONSTANT(name, value) static const double name = value
 #endif
 
-/* ---- which of the sample's eigenvalues are used ---- */
+/* ---- sample ---- */
 
-/* An eigenvalue of the sample below this share of the largest is rounding. */
+/* The fit treats an eigenvalue of the sample below this share of the largest as rounding error. */
 KS_CONSTANT(KS_ROUNDING, 1e-11);
 /*
  * The fit uses eigenvalues until this share of the trace remains, because the remaining eigenvalues carry no
@@ -33,9 +33,9 @@ KS_CONSTANT(KS_ROUNDING, 1e-11);
  */
 KS_CONSTANT(KS_SHARE, 1e-5);
 /*
- * The first eigenvalues are fitted one by one. The following groups grow by a ratio. The middle eigenvalue
- * represents its group, since neighbours carry the same information. Beyond the eigenvalues used, the nodes
- * of the operator's spectrum grow faster.
+ * The first KS_SINGLE eigenvalues are fitted one by one. The following groups grow by the ratio KS_FINE. The
+ * middle eigenvalue represents its group, since neighbours carry the same information. Beyond the eigenvalues
+ * used, the nodes of the operator's spectrum grow faster.
  */
 enum { KS_SINGLE = 24 };
 KS_CONSTANT(KS_FINE, 1.07);
@@ -46,44 +46,49 @@ KS_CONSTANT(KS_COARSE, 1.25);
  */
 KS_CONSTANT(KS_CUT, 0.12);
 
-/* ---- the scatter of the sample's eigenvalues ---- */
+/* ---- scatter ---- */
 
-/* The variance of the count at a level uses levels this far above and below. */
+/* The variance of the count at a level comes from the levels this far above and below it. */
 KS_CONSTANT(KS_DIAGONAL, 0.1);
 /* The path of the leverages' correction lies this share of pi away from the positive axis. */
 KS_CONSTANT(KS_PATH_ANGLE, 0.9);
-/* Points of the path per factor of e. */
+/* The path of the leverages' correction has this many points per factor of e. */
 KS_CONSTANT(KS_PATH_POINTS, 6);
 /*
- * The possible error of the forward map itself, in each log eigenvalue and in the share of the trace beyond
- * them.
+ * The forward map itself may have these errors, in each log eigenvalue and in the share of the trace beyond
+ * the eigenvalues used.
  */
 KS_CONSTANT(KS_MODEL_ERROR, 0.02);
 KS_CONSTANT(KS_TAIL_ERROR, 0.01);
 /* The errors of the leverages' correction are correlated over this distance in log i. */
 KS_CONSTANT(KS_SHIFT_LENGTH, 0.5);
-/* The factor on the variance of the share of the trace beyond, because the jackknife misses a heavy tail. */
+/*
+ * This factor increases the variance of the share of the trace beyond the eigenvalues used, because the
+ * jackknife misses a heavy tail.
+ */
 KS_CONSTANT(KS_TAIL_VARIANCE, 1.5);
 
 /*
- * The number of steps of the log of the columns' noise variances. The forward map uses one number per step.
+ * The forward map divides the logarithms of the columns' noise variances into this many steps, with one
+ * number per step.
  */
 enum { KS_COLUMN_LEVELS = 10 };
-/* Columns whose noise variances have a smaller relative variance count as equal. */
+/* Columns count as equal if their noise variances have a smaller relative variance than this. */
 KS_CONSTANT(KS_COLUMNS_EQUAL, 0.02);
 
 /*
- * The trials' difference has a z of at most about 3 if its entries are independent. Above the first bound the
- * noise is shared between columns. Above the second one, the trials' noise level and law do not describe it,
- * and the fit estimates the noise, as from one trial. In between, the level is still nearly right.
+ * If its entries are independent, the difference of two trials has a z of at most about 3. Above
+ * KS_NOISE_SHARED the columns share noise. Above KS_NOISE_UNKNOWN the level and the law of the trials' noise
+ * do not describe the noise, and the fit estimates it as with one trial. In between, the level is still
+ * nearly right.
  */
 KS_CONSTANT(KS_NOISE_SHARED, 6);
 KS_CONSTANT(KS_NOISE_UNKNOWN, 50);
 
-/* One column in so many belongs to the tail of the columns' mean squares without noise. */
+/* One column in KS_TAIL_PART belongs to the tail of the columns' mean squares without noise. */
 enum { KS_TAIL_PART = 5 };
 
-/* ---- the nodes ---- */
+/* ---- nodes ---- */
 
 /*
  * The nodes represent this many times min(P,Q) eigenvalues, more than a matrix of this size can show one by
@@ -91,11 +96,12 @@ enum { KS_TAIL_PART = 5 };
  */
 KS_CONSTANT(KS_EXTENT, 10);
 
-/* ---- the families of spectra ---- */
+/* ---- families ---- */
 
 /*
- * Shapes: log lambda is a line plus integrated Brownian motion plus a short-range term, smooth in log i
- * (coordinate 0) or in (i - 1/2)^coordinate. With `flat`, it is constant instead.
+ * A shape of the spectrum. log lambda is a line plus integrated Brownian motion plus a short-range term. It
+ * is smooth in log i if coordinate is 0, and otherwise in (i - 1/2)^coordinate. If `flat` is 1, log lambda is
+ * constant instead.
  */
 typedef struct {
     int flat;
@@ -110,34 +116,40 @@ static const ks_shape KS_SHAPES[] = {{0, 0, 1, 0.1}, {0, 0, 1, 0.45}, {0, 0.5, 1
 enum { KS_SHAPE_COUNT = 6, KS_SHAPE_FLAT = 5, KS_SHAPE_ROUGH = 6 };
 KS_CONSTANT(KS_ROUGH_WEIGHT, -1);
 /*
- * The log weight of a flat family for a matrix of low rank, because one sharp edge makes other edges
+ * For a matrix of low rank, a flat family has this log weight, because one sharp edge makes other edges
  * likelier.
  */
 KS_CONSTANT(KS_FLAT_WEIGHT, 2);
-/* The length of the short-range term in log i. */
+/* The short-range term extends over this distance in log i. */
 KS_CONSTANT(KS_ROUGHNESS_LENGTH, 0.4);
-/* Standard deviations of the line's level and slope, and the slope's mean, over the levels used. */
+/*
+ * Over the levels used, the line's level and slope have these standard deviations, and the slope has this
+ * mean.
+ */
 KS_CONSTANT(KS_LEVEL_SD, 10);
 KS_CONSTANT(KS_SLOPE_SD, 4);
 KS_CONSTANT(KS_SLOPE, -2);
-/* Standard deviations of a step and of a kink at a break. */
+/* A step and a kink at a break have these standard deviations. */
 KS_CONSTANT(KS_STEP_SD, 1.5);
 KS_CONSTANT(KS_KINK_SD, 3);
-/* The variance of each log eigenvalue in a constant family. */
+/* In a constant family, each log eigenvalue has this variance. */
 KS_CONSTANT(KS_FLAT_JITTER, 1e-4);
 /*
- * Each break, and an end, subtracts KS_MOVE_COST from the log weight. At most KS_MOVES_MAX moves follow each
- * other. The search for flat spectra starts with the rough mode cut into up to KS_PIECES_MAX pieces, or with
- * up to KS_SPIKES_MAX separate leading eigenvalues.
+ * Each break, and an end, subtracts KS_MOVE_COST from the log weight. The search makes at most KS_MOVES_MAX
+ * moves, one after another. The search for flat spectra starts with the rough mode cut into up to
+ * KS_PIECES_MAX pieces, or with up to KS_SPIKES_MAX separate leading eigenvalues.
  */
 KS_CONSTANT(KS_MOVE_COST, 2.5);
 /*
- * If the noise differs between columns, the map near the noise's edge is approximate, and an end or a break
+ * If the noise differs between columns, the map near the noise's edge is approximate. An end or a break then
  * needs more evidence.
  */
 KS_CONSTANT(KS_MOVE_COST_COLUMNS, 4);
 enum { KS_MOVES_MAX = 1, KS_PIECES_MAX = 4, KS_SPIKES_MAX = 3, KS_BREAKS_MAX = 4 };
-/* Flat spectra first end beyond the sample's spectrum, at this multiple of the eigenvalues used. */
+/*
+ * The search for flat spectra starts with an end beyond the sample's spectrum, at this multiple of the number
+ * of eigenvalues used.
+ */
 KS_CONSTANT(KS_FLAT_END, 1.6);
 /*
  * The ends that the search tries, as multiples of the number of eigenvalues used. The fit integrates the
@@ -147,42 +159,48 @@ static const double KS_ENDS[] = {0.1, 0.16, 0.25, 0.4, 0.6, 0.8, 1, 1.6, 2.5, 4}
 KS_CONSTANT(KS_END_UNIT, 0.4);
 enum { KS_END_COUNT = 10 };
 /*
- * The mean and standard deviation of the log of unknown noise, relative to the lower half of the sample's
- * spectrum. With noise alone, this half contains a tenth of the sum (P = Q) to a half of the sum (P far from
- * Q).
+ * The logarithm of unknown noise, relative to the lower half of the sample's spectrum, has this prior mean
+ * and standard deviation. With noise alone, this half contains from a tenth of the sum (P = Q) to half of the
+ * sum (P far from Q).
  */
 KS_CONSTANT(KS_NOISE_MEAN, 1);
 KS_CONSTANT(KS_NOISE_SD, 2);
-/* The standard deviation of the log of given noise; errors known from trials are added. */
+/* The logarithm of given noise has this prior standard deviation. Errors known from trials are added. */
 KS_CONSTANT(KS_NOISE_GIVEN_SD, 0.01);
 
-/* ---- what is reported ---- */
+/* ---- results ---- */
 
-/* An eigenvalue is resolved if its interval spans at most this factor. */
+/* An eigenvalue is resolved if the ends of its interval differ by at most this factor. */
 KS_CONSTANT(KS_RESOLVED, 4);
 /*
  * Laplace's approximation is overconfident, so intervals multiply standard deviations by this factor. Sums
- * over the spectrum need a larger factor, because within a family the division of the trace between tail and
- * noise varies less than it might.
+ * over the spectrum need a larger factor. Within a family, the division of the trace between tail and noise
+ * varies less than it might.
  */
 KS_CONSTANT(KS_WIDER, 1.15);
 KS_CONSTANT(KS_WIDER_SUMS, 1.6);
-/* If the noise differs between columns, gains differ as well, and different gains split equal eigenvalues. */
+/*
+ * If the noise differs between columns, gains differ as well, and different gains split equal eigenvalues.
+ * Intervals then multiply standard deviations by this factor.
+ */
 KS_CONSTANT(KS_WIDER_COLUMNS, 1.6);
-/* If a fitted moment and the unbiased moment differ by more standard errors, intervals become wider. */
+/*
+ * If a fitted moment differs from the unbiased moment by more standard errors than this, intervals become
+ * wider.
+ */
 KS_CONSTANT(KS_DISAGREE, 3);
 /*
- * The fitted trace and the unbiased trace come from one sample, so a difference of one standard error is
- * already gross. The standard error describes other samples.
+ * The fitted trace and the unbiased trace come from one sample, so a difference of this many standard errors
+ * is already gross. The standard error describes other samples.
  */
 KS_CONSTANT(KS_DISAGREE_TRACE, 1);
-/* A first eigenvalue that exceeds the sample's own by more than this factor is too large. */
+/* If the first eigenvalue exceeds the sample's own by more than this factor, it is too large. */
 KS_CONSTANT(KS_ABOVE_SAMPLE, 1.05);
-/* An effective dimension is reported for t from this many times the last resolved eigenvalue. */
+/* The fit reports an effective dimension for t from this many times the last resolved eigenvalue on. */
 KS_CONSTANT(KS_T_RESOLVED, 0.3);
-/* The fewest eigenvalues for an exponent, unless the caller gives a range. */
+/* Unless the caller gives a range, an exponent needs at least this many eigenvalues. */
 enum { KS_EXPONENT_LEAST = 8 };
-/* The largest noise share of the mean square: trials of pure noise may suggest more than 1. */
+/* The noise is at most this share of the mean square. Trials of pure noise may suggest more than 1. */
 KS_CONSTANT(KS_NOISE_MOST, 0.99);
-/* Intervals ignore families whose weight is below this share of the best. */
+/* Intervals ignore families whose weight is below this share of the best weight. */
 KS_CONSTANT(KS_NEGLIGIBLE, 1e-3);
