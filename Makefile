@@ -84,7 +84,7 @@ python-test python-test-full: product
 	@sh scripts/python-test.sh build $(if $(filter %-full,$@),full)
 
 # dist/*.whl: x86-64, ARM64 and, where nvcc is, kspec-cuda
-wheels: product
+wheels: setup
 	@sh scripts/wheels.sh build/wheels
 
 # what is too long for every commit: the other compiler, threads, ARM64, the wheels in other systems' roots
