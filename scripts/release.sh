@@ -36,6 +36,8 @@ check "the Debian package names it" said packaging/debian/changelog \
     "$(sed -n '1s/.*(\(.*\)-.*/\1/p' packaging/debian/changelog)"
 check "CHANGELOG.md begins with it" said CHANGELOG.md \
     "$(sed -n 's/^## \([0-9.]*\).*/\1/p' CHANGELOG.md | head -1)"
+check "the paper on the methods names it" said docs/paper/index.md \
+    "$(sed -n 's/.*, version \([0-9.]*\)\.\*$/\1/p' docs/paper/index.md)"
 check "every reference of the citation has a title" \
     [ "$(grep -c '^  - type: ' CITATION.cff)" -eq "$(grep -c '^    title: ' CITATION.cff)" ]
 [ -z "$dry" ] || { [ $failures -eq 0 ] && exit 0 || exit 1; }

@@ -1,4 +1,4 @@
-"""Adds a folder of licences to the dist-info of a wheel, and the notice that the EPL asks for.
+"""Adds a folder of licences to the dist-info of a wheel, and the notice that Clp's licence asks for.
 
 usage: wheel_licences.py WHEEL FOLDER
 """
@@ -8,12 +8,12 @@ import pathlib
 import sys
 import zipfile
 
-NOTICE = """This wheel carries libraries of others, as Debian builds them; each one's licence is beside this.
+NOTICE = """This wheel contains libraries by other authors. Each library's licence lies next to this file.
 
-COIN-OR Clp and CoinUtils are under the Eclipse Public License 1.0. They are used as shared libraries and
-unchanged; their source is at https://github.com/coin-or/Clp and https://github.com/coin-or/CoinUtils, and in
-Debian's source packages coinor-libclp and coinutils (https://sources.debian.org). Their authors give no
-warranty and take no liability.
+COIN-OR Clp and CoinUtils are under the Eclipse Public License 1.0. kspec links them statically and does not
+change them. Their source is at https://github.com/coin-or/Clp and https://github.com/coin-or/CoinUtils, and
+in Debian's source packages clp and coinutils (https://sources.debian.org). Their authors give no warranty
+and accept no liability.
 """
 
 
@@ -23,8 +23,9 @@ def main():
         files = {i: z.read(i) for i in z.infolist()}
     record = next(i for i in files if i.filename.endswith(".dist-info/RECORD"))
     place = record.filename.removesuffix("RECORD") + "licenses/"
-    added = {place + "NOTICE.txt": NOTICE.encode()}
-    added.update({place + p.name: p.read_bytes() for p in sorted(folder.iterdir())})
+    added = {place + p.name: p.read_bytes() for p in sorted(folder.iterdir())}
+    if place + "clp.txt" in added:
+        added[place + "NOTICE.txt"] = NOTICE.encode()
     lines = files.pop(record).decode()
     for name, data in added.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

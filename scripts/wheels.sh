@@ -110,6 +110,9 @@ cuda_wheel() {
         -Wl,-rpath,'$ORIGIN/../nvidia/cu13/lib'
     strip "$place/libkspec_cuda.so"
     raw_wheel "$place" "$root/packaging/cuda" "KSPEC_PLUGIN=$place/libkspec_cuda.so"
+    mkdir -p "$place/licences"
+    cp "$root/LICENSE" "$place/licences/"
+    python "$root/scripts/wheel_licences.py" "$place"/raw/kspec_cuda-*.whl "$place/licences"
     rm -f "$root"/dist/kspec_cuda-*.whl
     auditwheel repair --plat "manylinux_2_28_$here" --exclude 'libcublas*' --exclude 'libcudart*' \
         -w "$root/dist" "$place"/raw/kspec_cuda-*.whl
