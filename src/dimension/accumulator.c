@@ -1,4 +1,7 @@
-/* kspec_accumulator_*: estimates second-order quantities from rows that arrive once, in batches. */
+/*
+ * Implements the calls kspec_accumulator_*, which estimate second-order quantities from rows that arrive
+ * once, in batches.
+ */
 #include "dimension/accumulator.h"
 
 #include "base/center.h"
@@ -12,7 +15,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* Long enough for products of columns to dominate the time, and small compared with these products */
+/*
+ * The block must be long enough for products of columns to dominate the time, and small compared with these
+ * products.
+ */
 size_t ks_accumulator_block = 1024;
 
 enum { RESERVOIR = 4096 };
@@ -37,7 +43,7 @@ static kspec_status check(size_t features, kspec_accumulator_opts *o, kspec_erro
     return st;
 }
 
-/* A stream number that no other accumulator has, in any process */
+/* Chooses a stream number that no other accumulator has, in any process. */
 static kspec_status own_stream(uint64_t *stream, kspec_error *err) {
     while (*stream == 0)
         if (getrandom(stream, sizeof *stream, 0) != sizeof *stream)
@@ -126,7 +132,7 @@ static ks_run on_device(const kspec_accumulator *a) {
     return (ks_run){.threads = a->threads, .to = 1, .device = a->placement.device};
 }
 
-/* Copies the state from the GPU to host memory, which does not change the accumulator's results. */
+/* Copies the state from the GPU to host memory. The accumulator's results do not change. */
 kspec_status ks_accumulator_fetch(const kspec_accumulator *of, kspec_error *err) {
     kspec_accumulator *a = (kspec_accumulator *)of;
     const ks_run run = on_device(a);
@@ -138,7 +144,7 @@ kspec_status ks_accumulator_fetch(const kspec_accumulator *of, kspec_error *err)
                    : KSPEC_OK;
 }
 
-/* Moves the state to the host, which is about to change the state, and removes the copy on the GPU. */
+/* Moves the state to the host, and removes the copy on the GPU. The host may then change the state. */
 static kspec_status bring_home(kspec_accumulator *a, kspec_error *err) {
     kspec_status st = ks_accumulator_fetch(a, err);
     const ks_run run = on_device(a);
@@ -161,7 +167,7 @@ kspec_status ks_accumulator_flush(kspec_accumulator *a, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* The kind of row i of a batch, known after looking at every entry */
+/* The kind of a row in a batch. The code looks at every entry before it decides. */
 typedef enum { WHOLE, MISSING, INFINITE } kind;
 
 static kind look(const kspec_matrix *x, size_t i, size_t *where) {
@@ -242,7 +248,7 @@ kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *
     if (!st && a->o.grouped) return ks_accumulator_add_groups(a, x, other, groups, err);
     if (!st) st = bring_home(a, err);
     if (!st) st = ks_blas_enter(a->threads, err);
-    for (size_t i = 0; i < x->rows && !st; i++) { /* the loop cannot fail */
+    for (size_t i = 0; i < x->rows && !st; i++) {
         double *to = a->waiting + a->held * a->sums.all;
         if (a->o.omit_nan && ks_accumulator_omits(x, other, i)) {
             a->omitted++;
@@ -256,7 +262,7 @@ kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *
     return st;
 }
 
-/* ---- rows on a GPU ---- */
+/* ---- GPU ---- */
 
 /* Opens the GPU whose memory contains the batch, when the first such batch arrives. */
 static kspec_status open_device(kspec_accumulator *a, const kspec_matrix *x, size_t count, kspec_error *err) {
@@ -268,7 +274,7 @@ static kspec_status open_device(kspec_accumulator *a, const kspec_matrix *x, siz
     return KSPEC_OK;
 }
 
-/* Adds the batch on the GPU, or sets *done to 0 if the host must add the batch */
+/* Adds the batch on the GPU. If the host must add it, sets *done to 0. */
 static kspec_status add_on_device(kspec_accumulator *a, const kspec_matrix *x[2], int *done,
                                   kspec_error *err) {
     const ks_run run = on_device(a);
@@ -320,7 +326,7 @@ kspec_status kspec_accumulator_update_device(kspec_accumulator *a, const kspec_m
     return st || done ? st : add_copies(a, both, count, err);
 }
 
-/* ---- two accumulators ---- */
+/* ---- merging ---- */
 
 static kspec_status check_pair(const kspec_accumulator *a, const kspec_accumulator *b, kspec_error *err) {
     const struct {

@@ -1,7 +1,7 @@
 /*
- * Converts an accumulator to bytes and back. The bytes are words of 8 bytes in the machine's order: magic
- * number, version, length; settings; streams; the sums; the sample of rows or groups; waiting rows; and a
- * checksum of all preceding words.
+ * Converts an accumulator to bytes and back. The bytes are words of 8 bytes in the machine's order. They
+ * contain a magic number, version and length, the settings, the streams, the sums, the sample of rows or
+ * groups, the waiting rows, and a checksum of all preceding words.
  */
 #include "base/digest.h"
 #include "base/error.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { VERSION = 2, HEAD = 3, SETTINGS = 18, SUMS = 3 };
-static const uint64_t MAGIC = UINT64_C(0x6d7563636170736b); /* "kspaccum" in little-endian order */
+static const uint64_t MAGIC = UINT64_C(0x6d7563636170736b); /* "kspaccum" in little-endian */
 
 /* Moves bytes to or from the packed form, and stops at the end of the packed form. */
 typedef struct {
@@ -58,13 +58,13 @@ static void put_settings(const kspec_accumulator *a, uint64_t s[SETTINGS]) {
     memcpy(s, all, sizeof all);
 }
 
-/* The sample of groups; on reading, each group is entered anew. */
+/* Moves the sample of groups. Reading enters each group anew. */
 static void pass_group_sample(mover *m, ks_group_sample *s) {
     uint64_t limited = (uint64_t)s->limited;
     const size_t count = s->count;
     pass(m, &limited, 1, sizeof limited);
     ks_kept_group limit = s->limit;
-    limit.first = 0; /* an index that has no meaning in another process */
+    limit.first = 0; /* another process cannot use it */
     pass(m, &limit, 1, sizeof limit);
     if (m->reading) s->limit = limit;
     if (m->reading) s->limited = 0, s->count = 0;
@@ -107,7 +107,7 @@ static void pass_groups(mover *m, kspec_accumulator *a) {
     pass_group_sample(m, &a->group_sample);
 }
 
-/* Everything except the head, the settings and the checksum */
+/* Moves everything except the head, the settings and the checksum. */
 static void pass_all(mover *m, kspec_accumulator *a) {
     ks_stream *s = &a->sums;
     if (a->o.grouped) {
@@ -163,7 +163,10 @@ kspec_status kspec_accumulator_pack(const kspec_accumulator *a, void *to, size_t
     return KSPEC_OK;
 }
 
-/* The checksum was right, so any error now comes from the program that wrote the bytes, not from damage. */
+/*
+ * Builds an accumulator from bytes whose checksum is right. So any error now comes from the program that
+ * wrote the bytes, not from damage.
+ */
 static kspec_status build(const unsigned char *from, size_t size, const uint64_t s[SETTINGS],
                           kspec_accumulator **out, kspec_error *err) {
     const kspec_accumulator_opts o = {.size = sizeof o,

@@ -15,10 +15,10 @@
 
 /* ---- batches ---- */
 
-/* The rows of a batch that count, in the order of their groups */
+/* The rows of a batch that count, in the order of their groups. */
 typedef struct {
     size_t rows, groups, *row, *first;
-    double size; /* the size of every group; 0: sizes differ */
+    double size; /* 0: sizes differ */
 } ordered;
 
 static int all_equal(const uint64_t *labels, size_t n) {
@@ -84,7 +84,7 @@ kspec_status ks_accumulator_add_groups(kspec_accumulator *a, const kspec_matrix 
         st = ks_grouped_add(a->threads, &a->groups, &(ks_group_rows){rows, o.first, o.groups}, err);
         ks_blas_exit();
     }
-    if (!st) { /* the following steps cannot fail */
+    if (!st) {
         fill(a, x, other, &o, rows);
         for (size_t k = 0; k < o.groups; k++)
             ks_group_sample_offer(&a->group_sample, a->o.stream, a->taken++, rows + o.first[k] * a->sums.all,
@@ -110,8 +110,9 @@ kspec_status ks_accumulator_check_groups(const kspec_accumulator *a, kspec_error
 }
 
 /*
- * Bounds the rounding, as for groups in memory. The estimates have terms of 2, 3 and 4 groups, which make the
- * total 13 times the first term. Without one group, at worst the largest group, fewer pairs remain.
+ * Bounds the rounding error, as for groups in memory. The estimates have terms of 2, 3 and 4 groups, which
+ * together may be 13 times as large as the first term. Without one group, at worst the largest group, fewer
+ * pairs remain.
  */
 static ks_lost lost_of(const kspec_accumulator *a, double size, double cols, double fewer) {
     const double *S = a->groups.S, n = a->groups.groups > 1 ? S[0] / (double)a->groups.groups : S[0],

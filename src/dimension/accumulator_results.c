@@ -1,4 +1,4 @@
-/* Results of accumulators: the dimension of one or two matrices, and the alignment of two. */
+/* Computes the results of accumulators: the dimension of one or two matrices, and the alignment of two. */
 #include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -12,11 +12,11 @@
 
 #include <math.h>
 
-/* Estimates of each matrix, and of both together */
+/* The estimates of each matrix, and of both together. */
 typedef struct {
     ks_sums sums[3];
     ks_second second[2];
-    double population[2][2]; /* of each matrix's rows and columns */
+    double population[2][2]; /* per matrix: rows, columns */
     double *cross;
     ks_lost lost;
     ks_arena arena;
@@ -68,7 +68,7 @@ static kspec_status set_cross(const kspec_accumulator *a, estimates *e, kspec_er
     return KSPEC_OK;
 }
 
-/* Fails if an estimate is beyond the range of numbers. */
+/* Fails if an estimate exceeds the range of a double. */
 static kspec_status check_range(const estimates *e, int k, kspec_error *err) {
     const ks_second *s = &e->second[k];
     if (isfinite(s->square[0]) && isfinite(s->moment[0])) return KSPEC_OK;
@@ -140,7 +140,7 @@ kspec_status kspec_accumulator_dimension(kspec_accumulator *a, int which, kspec_
     return ks_end(st, r, start, out);
 }
 
-/* ---- two matrices ---- */
+/* ---- alignment ---- */
 
 static kspec_status set_comparison(const kspec_accumulator *a, estimates *e, kspec_compare_result *r,
                                    kspec_error *err) {
@@ -148,7 +148,7 @@ static kspec_status set_comparison(const kspec_accumulator *a, estimates *e, ksp
     const ks_two_matrices both = {&o, {NULL, NULL}, {&e->second[0], &e->second[1]}};
     const ks_run run = {.threads = a->threads, .to = 1};
     kspec_status st = ks_differences_make(&run, &both, r, &e->arena, err);
-    const int grouped = a->groups.S[1] > a->groups.S[0]; /* 0 if every group is a single row */
+    const int grouped = a->groups.S[1] > a->groups.S[0]; /* 0 for single rows */
     if (!st)
         st = ks_alignment_set(&e->second[0], &e->second[1], e->cross, &e->lost, grouped, r, &e->arena, err);
     if (!st && e->second[0].own > 0 && e->second[1].own > 0)

@@ -7,9 +7,9 @@
 #include <math.h>
 
 /*
- * Returns the alignment without row or column k. The second moment of a matrix without this row or column
- * does not change. If some second moment is not positive, the result is the first-order expansion about the
- * alignment from all data.
+ * Returns the alignment without one row or column, from its cross term and both second moments m and m2. If
+ * some second moment is not positive, the result is the first-order expansion about the alignment from all
+ * data.
  */
 static double leave_one_out(double cross, double m, double m2, const double *all, int positive) {
     double unit = sqrt(all[1] * all[2]);
@@ -17,7 +17,7 @@ static double leave_one_out(double cross, double m, double m2, const double *all
     return cross / unit - all[0] / unit * (m / all[1] + m2 / all[2] - 2) / 2;
 }
 
-/* The possible rounding error of value k of a list */
+/* Returns a bound on the rounding error of value k of a list. */
 static double lost_of(const ks_lost *l, size_t P, size_t k) {
     return k == 0 ? l->all : k <= P ? l->row : l->col;
 }
@@ -31,16 +31,16 @@ static int known(const ks_second *s) {
 }
 
 /*
- * Returns the possible rounding error of an alignment A, given the rounding errors c, e and f of A's three
- * components
+ * Returns a bound on the rounding error of an alignment A, given the rounding errors c, e and f of A's three
+ * components.
  */
 static double lost_of_ratio(double A, double c, double m, double e, double m2, double f) {
     return c / sqrt(m * m2) + fabs(A) * (e / m + f / m2) / 2 + 2 * KS_LOST_OF_ITSELF * fabs(A);
 }
 
 /*
- * Returns the mean over rows of the alignment without a row, minus the alignment A. Like ks_second_excess(),
- * omits terms whose mean is 0
+ * Returns the mean over rows of the alignment without a row, minus the alignment A. The function omits terms
+ * whose mean is 0, as ks_second_excess() does.
  */
 static double excess(const ks_second *a, const ks_second *b, const double *cross, const double *loo,
                      double A) {

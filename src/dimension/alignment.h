@@ -5,8 +5,8 @@
 #include "moments/second.h"
 
 /*
- * Sets the alignment unless a second moment is not positive. cross, lost: from ks_cross_make(). grouped: the
- * leave-one-out values have few degrees of freedom.
+ * Sets the alignment unless a second moment is not positive. cross and lost come from ks_cross_make(). If
+ * grouped is 1, the leave-one-out values have few degrees of freedom.
  */
 kspec_status ks_alignment_set(const ks_second *a, const ks_second *b, const double *cross,
                               const ks_lost *lost, int grouped, kspec_compare_result *r, ks_arena *arena,

@@ -1,4 +1,7 @@
-/* kspec_dimension_batch(): computes the dimensions of many matrices, in parallel on CPUs or on a GPU. */
+/*
+ * Implements kspec_dimension_batch(), which computes the dimensions of many matrices, in parallel on CPUs or
+ * on a GPU.
+ */
 #include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -21,7 +24,8 @@ typedef struct {
     const kspec_dimension_opts *o;
     kspec_dimension_result **out;
     /*
-     * matrices that the GPU computes together: the first matrix, the lists, and the placement for the results
+     * The GPU computes a part of the batch together. `from` is the part's first matrix. The lists are sums of
+     * the part's matrices.
      */
     size_t from;
     double population[2];
@@ -39,7 +43,7 @@ static kspec_status name_matrix(size_t k, kspec_status st, kspec_error *err) {
     return st;
 }
 
-/* ---- in parallel on CPUs ---- */
+/* ---- CPUs ---- */
 
 static kspec_status one(void *ctx, size_t k, const ks_worker *worker) {
     const batch *b = ctx;
@@ -49,7 +53,7 @@ static kspec_status one(void *ctx, size_t k, const ks_worker *worker) {
                        worker->err);
 }
 
-/* Computes one matrix after the other on all threads, for matrices that are large, few, or on a GPU */
+/* Computes one matrix after another on all threads. This suits matrices that are large, few, or on a GPU. */
 static kspec_status in_turn(const batch *b, const ks_run *run, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < b->count && !st; k++) {
@@ -64,9 +68,12 @@ static kspec_status in_turn(const batch *b, const ks_run *run, kspec_error *err)
     return st;
 }
 
-/* ---- together on a GPU ---- */
+/* ---- GPU ---- */
 
-/* The largest matrix that is computed together with others, in entries; the most entries at once */
+/*
+ * SMALL is the largest number of entries of a matrix that the GPU computes together with others. TOGETHER is
+ * the largest number of entries at once.
+ */
 static const size_t SMALL = (size_t)1 << 21, TOGETHER = (size_t)1 << 28;
 
 static int suits(const batch *b) {
@@ -118,8 +125,8 @@ static kspec_status set_result(const batch *b, const ks_second *s, size_t k, ksp
 }
 
 /*
- * Computes the result of matrix k of the part from the lists. Sets no result if the matrix needs a separate
- * computation.
+ * Computes the result of matrix k of the part from the lists. The function sets no result if the matrix needs
+ * a separate computation.
  */
 static kspec_status finish(void *ctx, size_t k, const ks_worker *worker) {
     const batch *b = ctx;
@@ -182,7 +189,7 @@ static kspec_status finish(void *ctx, size_t k, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* Computes one part on the GPU. Sets *done to 0 if the part does not fit, or the GPU failed */
+/* Computes one part on the GPU. Sets *done to 0 if the part does not fit, or if the GPU failed. */
 static kspec_status make_part(const batch *b, const ks_run *run, size_t count, int *done, kspec_error *err) {
     const kspec_dimension_opts *o = b->o;
     const size_t P = b->phi[0].rows, Q = b->phi[0].cols;
@@ -238,7 +245,7 @@ static kspec_status together(const batch *b, const ks_run *all, kspec_error *err
     return st;
 }
 
-/* ---- the call ---- */
+/* ---- call ---- */
 
 static kspec_status check(const batch *b, kspec_error *err) {
     kspec_status st = ks_check_pointer(err, b->phi, "the matrices");

@@ -1,4 +1,7 @@
-/* kspec_compare(): estimates alignment without bias, and differences with the paired jackknife. */
+/*
+ * Implements kspec_compare(), which estimates the alignment of two matrices without bias, and compares their
+ * dimensions and moments by the paired jackknife.
+ */
 #include "base/center.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -17,7 +20,7 @@
 #include <string.h>
 
 enum { HIGHEST = 4 };
-/* the most multiply-adds for the shared dimension, which take about a second */
+/* The shared dimension may take this many multiply-adds, which is about a second. */
 static const double SHARED_WORK = 1e10;
 
 typedef struct {
@@ -26,12 +29,12 @@ typedef struct {
     ks_arena arena;
     ks_trials_given given[2];
     ks_measured m[2];
-    const kspec_matrix *raw[2], *used[2]; /* matrices in host memory, as given and standardised */
+    const kspec_matrix *raw[2], *used[2]; /* Matrices in host memory, as given and after standardising. */
     size_t block[2];
     kspec_compare_result *result;
 } job;
 
-/* Do the matrices have the same rows, or the same columns, as the pairing says? */
+/* Checks that the matrices have the same rows, or the same columns, as the pairing requires. */
 static kspec_status check(const job *j, kspec_error *err) {
     const ks_trials *t = &j->m[0].trials, *u = &j->m[1].trials;
     if (j->o.paired == KSPEC_PAIRED_ROWS && t->P != u->P)
@@ -46,7 +49,7 @@ static kspec_status check(const job *j, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* ---- one attempt ---- */
+/* ---- attempt ---- */
 
 static ks_checked checked(const job *j, int second) {
     const ks_trials *t = &j->m[second].trials;
@@ -85,7 +88,7 @@ static kspec_status compute(job *j, const ks_placement *placement, kspec_compare
     return ks_paired_make(&last, &p, *r, &j->arena, err);
 }
 
-/* Adds up the work: second-order sums of each matrix and of both for the alignment, and higher moments. */
+/* Adds up the work of the second-order sums, of each matrix and of both, and of the higher moments. */
 static kspec_status decide(job *j, ks_placement *placement, kspec_error *err) {
     const ks_trials *t[2] = {&j->m[0].trials, &j->m[1].trials};
     ks_load l = {0};
@@ -114,9 +117,9 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     return ks_hand_over(st, r, &j->result);
 }
 
-/* ---- matrices in host memory ---- */
+/* ---- host ---- */
 
-/* Divides rows into blocks, of the same size for both matrices if the matrices share rows. */
+/* Divides rows into blocks. If the matrices share rows, both get blocks of the same size. */
 static kspec_status make_blocks(job *j, kspec_error *err) {
     kspec_compare_opts *o = &j->o;
     const int shared = o->paired == KSPEC_PAIRED_ROWS;
@@ -170,7 +173,7 @@ static kspec_status open_both(job *j, const ks_run *there, kspec_error *err) {
     return st ? st : check(j, err);
 }
 
-/* ---- matrices in GPU memory ---- */
+/* ---- GPU ---- */
 
 /* Does the work fit the GPU whose memory contains both matrices? */
 static kspec_status decide_there(job *j, ks_placement *placement, kspec_error *err) {
@@ -256,7 +259,7 @@ static kspec_status open_there(job *j, ks_placement *placement, kspec_error *err
     return ks_placement_of_data(placement, ks_device_of_rank(o->device, o->team), all, count, err);
 }
 
-/* ---- the public call ---- */
+/* ---- call ---- */
 
 kspec_status ks_compare_check(kspec_compare_opts *o, kspec_error *err) {
     kspec_status st = ks_center_resolve(&o->center, KSPEC_CENTER_ROWS, err);
@@ -292,7 +295,8 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
     else if (!st && !(st = open_both(&j, NULL, err)))
         st = ks_placement_open(&placement, ks_device_of_rank(j.o.device, j.o.team), err);
     st = ks_placement_run(&placement, st, j.o.team, attempt_any, &j, err);
-    if (!st) { /* each rank computes the shared dimension; if one rank lacks memory, all ranks fail */
+    /* Each rank computes the shared dimension. If one rank lacks memory, all ranks fail. */
+    if (!st) {
         st = ks_shared_make(&j.o, j.used[0], ntrials, j.used[1], other_ntrials, SHARED_WORK, j.result, err);
         st = kspec_team_agree(j.o.team, st, err);
     }

@@ -1,4 +1,7 @@
-/* What kspec_compare() and kspec_compare_batch() share: checks of options, and the opening of a matrix. */
+/*
+ * Declares the functions that kspec_compare() and kspec_compare_batch() share. They check options and open a
+ * matrix.
+ */
 #pragma once
 
 #include "kspec/dimension.h"
@@ -8,8 +11,9 @@
 kspec_status ks_compare_check(kspec_compare_opts *o, kspec_error *err);
 
 /*
- * Opens the first or second matrix, which `what` names in messages. there: the run whose device stores the
- * matrix; NULL: the matrix is in host memory. *used: the matrix, standardised if requested.
+ * Opens the first or the second matrix. Messages name the matrix by the string `what`. `there` is the run
+ * whose device stores the matrix, or NULL for a matrix in host memory. *used receives the matrix,
+ * standardised if requested.
  */
 kspec_status ks_compare_open(const kspec_compare_opts *o, const ks_trials_given *g, int second,
                              const char *what, const ks_run *there, int threads, ks_measured *m,

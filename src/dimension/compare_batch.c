@@ -1,7 +1,8 @@
 /*
- * kspec_compare_batch(): compares every matrix of a batch with every matrix of another batch, or all pairs of
- * one batch. First computes each matrix's own estimates once, then the cross terms of each pair. Opening a
- * matrix again for each pair takes far less time than the products, and keeps only a few matrices in memory.
+ * Implements kspec_compare_batch(), which compares every matrix of a batch with every matrix of another
+ * batch, or all pairs of one batch. The call first computes each matrix's own estimates once, and then the
+ * cross terms of each pair. Each pair opens its matrices again. This takes far less time than the products,
+ * and needs memory for only a few matrices.
  */
 #include "base/center.h"
 #include "base/clock.h"
@@ -18,21 +19,21 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Larger matrices run one after the other, on all threads */
+/* Matrices with more entries than SMALL run one after another on all threads. */
 static const size_t SMALL = (size_t)1 << 22;
 
 typedef struct {
     const kspec_matrix *phi; /* matrix k begins at phi[k * ntrials] */
     size_t count, ntrials;
     const char *name;
-    /* each matrix's estimates and arena, which threads can fill in parallel */
+    /* Each matrix has its own estimates and arena, which threads can fill in parallel. */
     ks_compared *own;
     ks_arena *arena;
 } side;
 
 typedef struct {
     kspec_compare_opts o;
-    side side[2]; /* side[1] is empty for a batch with itself */
+    side side[2]; /* side[1] may be empty */
     int alone;
     ks_run run;
     const ks_placement *placement;
@@ -40,8 +41,8 @@ typedef struct {
 } batch;
 
 /*
- * Returns the number within its batch of matrix k of both batches. *second: 1 if the matrix belongs to the
- * second batch
+ * Returns the number of matrix k within its batch, where k counts the matrices of both batches. *second is 1
+ * if the matrix belongs to the second batch.
  */
 static size_t place_of(const batch *b, size_t k, int *second) {
     *second = k >= b->side[0].count;
@@ -81,7 +82,7 @@ static void close_one(const ks_run *run, ks_measured *m) {
     if (m->trials.on_device) ks_trials_device_end(run, &m->trials);
 }
 
-/* ---- each matrix alone ---- */
+/* ---- matrices ---- */
 
 static kspec_status make_own(const batch *b, const ks_run *run, size_t number, kspec_error *err) {
     int second;
@@ -105,8 +106,8 @@ static kspec_status make_own(const batch *b, const ks_run *run, size_t number, k
 /* ---- pairs ---- */
 
 /*
- * Computes pair number n in the order of `out`: (0,0), (0,1) ... for two batches, and (0,1), (0,2), (1,2),
- * (0,3) ... for one batch
+ * Computes the matrices i and k of pair number n in the order of `out`. For two batches the order is (0,0),
+ * (0,1), .... For one batch it is (0,1), (0,2), (1,2), (0,3), ....
  */
 static void pair_of(const batch *b, size_t n, size_t *i, size_t *k) {
     *i = n / other_of(b)->count, *k = n % other_of(b)->count;
@@ -129,7 +130,7 @@ static kspec_status make_pair(const batch *b, const ks_run *run, size_t number, 
     ks_measured m[2] = {{.standardized = 0}, {.standardized = 0}};
     ks_checked data[2];
     const kspec_matrix *used;
-    /* only the first pair that contains a matrix reports doubts about this matrix */
+    /* Only the first pair that contains a matrix reports doubts about this matrix. */
     ks_paired p = {.o = &b->o,
                    .matrix = {&m[0], &m[1]},
                    .own = {&s[0]->own[at[0]], &s[1]->own[at[1]]},
@@ -160,7 +161,7 @@ static kspec_status make_pair(const batch *b, const ks_run *run, size_t number, 
     return KSPEC_OK;
 }
 
-/* ---- all matrices, all pairs ---- */
+/* ---- loops ---- */
 
 typedef kspec_status step(const batch *b, const ks_run *run, size_t number, kspec_error *err);
 typedef struct {
@@ -175,8 +176,8 @@ static kspec_status in_thread(void *ctx, size_t number, const ks_worker *worker)
 }
 
 /*
- * Runs small matrices in parallel. Large matrices, and matrices on a GPU, run one after the other on all
- * threads
+ * Runs small matrices in parallel. Large matrices, and matrices on a GPU, run one after another on all
+ * threads.
  */
 static kspec_status make_all(const batch *b, const ks_run *run, step *make, size_t count, kspec_error *err) {
     loop l = {b, make};
@@ -201,7 +202,10 @@ static void forget(batch *b) {
     }
 }
 
-/* The work of all pairs, for a GPU that is asked for or that has the data */
+/*
+ * Adds up the work of all pairs, and decides whether the GPU runs the call. The caller requested this GPU, or
+ * it stores the data.
+ */
 static kspec_status decide(const batch *b, ks_placement *placement, kspec_error *err) {
     ks_load l = {0};
     for (int k = 0; k < 2; k++) {
@@ -227,7 +231,7 @@ static kspec_status attempt(batch *b, ks_placement *placement, kspec_error *err)
     return st;
 }
 
-/* Makes the attempt with copies of all matrices in host memory */
+/* Runs the call with copies of all matrices in host memory. */
 static kspec_status attempt_on_host(batch *b, ks_placement *placement, kspec_error *err) {
     const batch given = *b;
     ks_arena arena = {0};
@@ -262,7 +266,7 @@ static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error 
     return st;
 }
 
-/* ---- the call ---- */
+/* ---- call ---- */
 
 static kspec_status check_shapes(const batch *b, kspec_error *err) {
     const kspec_matrix *first = b->side[0].phi;
@@ -302,7 +306,7 @@ static kspec_status check(batch *b, kspec_error *err) {
     return check_shapes(b, err);
 }
 
-/* Room for what is known of each matrix; and, of both batches in a row, the matrices */
+/* Allocates the lists for all matrices, and copies the matrices of both batches into one list. */
 static kspec_status open_batch(batch *b, ks_placement *placement, ks_arena *arena, kspec_error *err) {
     size_t total = 0;
     for (int s = 0; s < 2; s++) {

@@ -1,6 +1,6 @@
 /*
- * Computes the input of a comparison for one matrix: estimates, estimates from quarters of the matrix, and
- * sums for a null test.
+ * Computes the input of a comparison for one matrix: estimates from the matrix, estimates from its quarters,
+ * and sums for a null test.
  */
 #include "dimension/compared.h"
 
@@ -13,8 +13,8 @@
 /* ---- quarters ---- */
 
 /*
- * Opens a quarter: every second row from `row` on, and every second column from `col` on, of each trial. A
- * complete side is not a sample, so a quarter contains the whole side
+ * Opens a quarter of the matrix: every second row from `row` on, and every second column from `col` on, of
+ * each trial. A complete side is not a sample, so a quarter contains the whole side.
  */
 static kspec_status open_quarter(const ks_run *run, const ks_measured *m, size_t row, size_t col,
                                  ks_measured *out, ks_arena *arena, kspec_error *err) {
@@ -55,7 +55,7 @@ static kspec_status make_quarters(const ks_run *run, const ks_measured *m, const
     if (!out->quarter) return ks_nomem(err, "the quarters of the matrix", arena->failed);
     for (int q = 0; q < KS_QUARTERS && !st; q++) {
         ks_measured part = {.trials.count = 0};
-        ks_arena scratch = {0}; /* scratch owns copies of the matrix; `arena` owns the lists */
+        ks_arena scratch = {0}; /* copies; `arena` owns the lists */
         const ks_run each = ks_run_part(run, q / (double)KS_QUARTERS, (q + 1) / (double)KS_QUARTERS);
         st = open_quarter(&each, m, (size_t)q / 2, (size_t)q % 2, &part, &scratch, err);
         if (!st) st = ks_second_make(&each, &part, o->splits, o->seed, &out->quarter[q], arena, err);
@@ -65,7 +65,7 @@ static kspec_status make_quarters(const ks_run *run, const ks_measured *m, const
     return st;
 }
 
-/* ---- the test of an alignment ---- */
+/* ---- null test ---- */
 
 static kspec_status make_shape(const ks_run *run, ks_measured *m, const kspec_compare_opts *o,
                                ks_compared *out, kspec_error *err) {

@@ -1,6 +1,4 @@
-/*
- * The estimates of one matrix that a comparison needs. All pairs with this matrix can share these estimates.
- */
+/* The estimates of one matrix that a comparison needs. All pairs with this matrix share these estimates. */
 #pragma once
 
 #include "checks/check.h"
@@ -11,23 +9,23 @@
 enum { KS_QUARTERS = 4 };
 
 typedef struct {
-    /* estimates from all rows and columns */
+    /* from all data */
     ks_second second;
     /*
-     * estimates from each of KS_QUARTERS quarters: even or odd rows, and even or odd columns. NULL: the
-     * matrix is too small for quarters, or the rows are in groups
+     * The estimates from each of KS_QUARTERS quarters, which consist of even or odd rows and even or odd
+     * columns. NULL if the matrix is too small for quarters, or if its rows are in groups.
      */
     ks_second *quarter;
     /*
-     * sums for the null test. n = 0 if the test is impossible: without centring or pairing, with groups or
-     * finite populations
+     * The sums for the null test. shape.n is 0 if the test is impossible, which holds without centring or
+     * pairing, with groups, and for finite populations.
      */
     ks_shape shape;
 } ks_compared;
 
 /*
- * Computes `out` on the run's device if the trials are there. `what` names the matrix in messages. `data`
- * helps to find the entry that caused a failure, or is NULL.
+ * Computes `out`. The run's device does so if the trials are on the device. Messages name the matrix by the
+ * string `what`. `data` helps to find the entry that caused a failure, or is NULL.
  */
 kspec_status ks_compared_make(const ks_run *run, ks_measured *m, const kspec_compare_opts *o,
                               const ks_checked *data, const char *what, ks_compared *out, ks_arena *arena,

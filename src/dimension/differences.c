@@ -9,18 +9,22 @@
 #include <math.h>
 #include <string.h>
 
-/* The highest order that a caller may request, and the highest by default */
+/* HIGHEST is the highest order that a caller may request, and USUAL is the highest by default. */
 enum { HIGHEST = KS_HIGHER_MOST, USUAL = 2 };
 
 /*
- * Estimates from one matrix or a quarter of it. Each list has 1 + P + Q values: from all data, without each
- * row, without each column. `square` is m(1)^2, of[0] the dimension and of[n] the moment m(n). All lists
- * divide the data by the same 2^unit. `lost`: possible rounding errors of the values from all data.
+ * Estimates from one matrix, or from a quarter of it. Each list has 1 + P + Q values: from all data, without
+ * each row, and without each column. `square` is m(1)^2, of[0] is the dimension, and of[n] is the moment
+ * m(n). All lists divide the data by the same 2^unit. `lost` bounds the rounding errors of the values from
+ * all data.
  */
 typedef struct {
     size_t P, Q;
-    double rows; /* the number of rows, of which the jackknife leaves out P */
-    /* for rows and for columns, 1 - P/N for a sample of P from N; 1 if N is infinite, as in ks_second */
+    double rows; /* P of them are left out */
+    /*
+     * For rows and for columns, the share is 1 - P/N for a sample of P from N, and 1 for infinite N, as in
+     * ks_second.
+     */
     double share[2];
     double *square, *of[1 + HIGHEST], lost[1 + HIGHEST];
     int highest;
@@ -45,7 +49,7 @@ static kspec_status list_second(const ks_second *s, int unit, lists *l, ks_arena
     }
     l->lost[0] = ks_ratio_lost(s, &spread, &bias) * ks_ratio(s->square[0], s->moment[0]);
     l->lost[1] = ldexp(s->lost[0].all, 2 * e), l->lost[2] = ldexp(s->lost[2].all, 4 * e);
-    l->of[0][0] = ks_ratio(s->square[0], s->moment[0]); /* equal to the last bit to kspec_dimension() */
+    l->of[0][0] = ks_ratio(s->square[0], s->moment[0]); /* kspec_dimension() has the same bits */
     return KSPEC_OK;
 }
 
@@ -60,9 +64,9 @@ kspec_status ks_differences_load(const kspec_compare_opts *o, const ks_measured 
     return ks_higher_load(&how, m, l, err);
 }
 
-/* ---- the variance of a difference ---- */
+/* ---- variance ---- */
 
-/* Values of two matrices, 1 + P + Q each, and room for as many rows and columns */
+/* The lists of values of two matrices, 1 + P + Q each, and scratch for as many rows and columns. */
 typedef struct {
     kspec_paired paired;
     size_t P[2], Q[2];
@@ -85,7 +89,8 @@ static kspec_status open_pair(pair_of_lists *p, kspec_paired paired, const lists
 
 /*
  * Adds one side of the difference x - y to the jackknife. x and y have N[0] and N[1] values, from of[0] and
- * of[1] rows or columns. `shared`: both matrices have the same rows or columns, and leave out the same one
+ * of[1] rows or columns. If shared is 1, both matrices have the same rows or columns, and leave out the same
+ * one.
  */
 static void add_sides(const double *x, const double *y, const size_t N[2], const double of[2], int shared,
                       const double share[2], double *room, ks_spread *s) {
@@ -107,7 +112,10 @@ static ks_spread spread_of(const pair_of_lists *p) {
     return s;
 }
 
-/* Converts a list to logarithms and returns 1 if all are defined and known to better than a factor of e. */
+/*
+ * Converts a list to logarithms. Returns 1 if all logarithms are defined and known to better than a factor of
+ * e.
+ */
 static int take_logs(const lists *l, int n, double *logs) {
     for (size_t k = 0; k < length(l); k++) {
         double x = l->of[n][k];
@@ -121,16 +129,19 @@ static int take_logs(const lists *l, int n, double *logs) {
 }
 
 /*
- * The fraction of the jackknife's variance that is true. The variance of a mean over tuples is
- * s_1 + s_2 + ..., where s_k is the part that k rows and columns contribute jointly. The jackknife counts s_k
- * k times: V = sum of k s_k (Efron and Stein 1981). From half the rows and half the columns, s_k is 2^k times
- * as large: V' = sum of 2^k k s_k. With parts 1 and k alone, the true variance is
- *     V - (V' - 2 V) (k-1) / (k (2^k - 2)).
- * The factor is 1/4 for k = 2, 1/9 for k = 3, 3/56 for k = 4. Moments of order 2 have all these parts. The
- * levels of p that result from 1/9 led to this choice (docs/explanation/alignment.md). V' is the mean over
- * the four quarters of even and odd rows and columns. For a dimension, the parts come from the first-order
- * expansion m(1)^2 / (m(1)^2 of all) - m(2) / (m(2) of all). This expansion avoids logarithms, which might be
- * undefined in a quarter.
+ * Estimates the fraction of the jackknife's variance that is true. The variance of a mean over tuples is s_1
+ * + s_2 + ..., where s_k is the part that k rows and columns contribute jointly. The jackknife counts s_k k
+ * times, so it finds V, the sum of k s_k (Efron and Stein 1981). From half the rows and half the columns, s_k
+ * is 2^k times as large, and the jackknife finds V', the sum of 2^k k s_k. If only the parts 1 and k exist,
+ * the true variance is
+ *
+ *    V - (V' - 2 V) (k-1) / (k (2^k - 2)).
+ *
+ * The factor after the parenthesis is 1/4 for k = 2, 1/9 for k = 3, and 3/56 for k = 4. Moments of order 2
+ * have all these parts. The code uses 1/9, because of the levels of p that result
+ * (docs/explanation/alignment.md). V' is the mean over the four quarters of even and odd rows and columns.
+ * For a dimension, the parts come from the first-order expansion m(1)^2 / (m(1)^2 of all) - m(2) / (m(2) of
+ * all). This expansion avoids logarithms, which might be undefined in a quarter.
  */
 static const double EXCESS = 1.0 / 9, LEAST_SHARE = 0.5;
 
@@ -152,9 +163,9 @@ static kspec_status list_quarters(const ks_two_matrices *of, int unit, lists par
     return st;
 }
 
-/* ---- the differences ---- */
+/* ---- differences ---- */
 
-/* All data that determine a difference. quarters: 0 if the matrices are too small for quarters */
+/* All data that determine a difference. quarters is 0 if the matrices are too small for quarters. */
 typedef struct {
     lists all[2], part[KS_QUARTERS][2];
     pair_of_lists whole, quarter[KS_QUARTERS];
@@ -215,7 +226,7 @@ static void set_difference(const material *m, int n, kspec_difference *d) {
     s = logs ? spread_of(&m->whole) : plain_spread(m, n);
     const double difference = x[0][0] - x[1][0];
     if (!(s.variance > 0)) return;
-    /* higher moments, and dimensions without logarithms, are too uncertain in a quarter */
+    /* In a quarter, higher moments are too uncertain, and so are dimensions without logarithms. */
     int known = m->quarters && n <= 2 && (n || logs);
     double share = known ? true_share(m, n, logs) : 1;
     d->p = ks_student_tails(difference / sqrt(share * s.variance), ks_spread_degrees(&s));

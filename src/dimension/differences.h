@@ -6,8 +6,9 @@
 #include "moments/where.h"
 
 /*
- * The two matrices, and their estimates from all rows and columns and from their quarters. Moments end at
- * order 2 if a matrix is NULL, which is no longer available. Without quarters (NULL), p is not corrected.
+ * Two matrices, with their estimates from all rows and columns and from their quarters. A matrix is NULL if
+ * it is no longer available, and moments then end at order 2. The quarters may be NULL, and p is then not
+ * corrected.
  */
 typedef struct {
     const kspec_compare_opts *o;
@@ -15,10 +16,10 @@ typedef struct {
     const ks_second *second[2], *quarter[2];
 } ks_two_matrices;
 
-/* Adds the work of the moments above m(2) of a matrix. */
+/* Adds the work of a matrix's moments above m(2) to the load. */
 kspec_status ks_differences_load(const kspec_compare_opts *o, const ks_measured *m, ks_load *l,
                                  kspec_error *err);
 
-/* Sets the dimensions, the count and the differences of r. The arena of r owns the differences. */
+/* Sets the dimensions, the count and the differences of the result r. The arena of r owns the differences. */
 kspec_status ks_differences_make(const ks_run *run, const ks_two_matrices *of, kspec_compare_result *r,
                                  ks_arena *arena, kspec_error *err);

@@ -1,6 +1,6 @@
 /*
- * kspec_dimension(): computes the unbiased participation ratio, its interval, and the ratios of smaller parts
- * of the matrix.
+ * Implements kspec_dimension(), which computes the unbiased participation ratio, its interval, and the ratios
+ * of smaller parts of the matrix.
  */
 #include "base/center.h"
 #include "base/clock.h"
@@ -48,7 +48,7 @@ static kspec_status check(kspec_dimension_opts *o, kspec_error *err) {
     return st ? ks_about(err, "center", "rows", st) : KSPEC_OK;
 }
 
-/* evidence: NULL if not requested */
+/* Estimates the dimension. The evidence is NULL if the caller does not request it. */
 static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
                              size_t ntrials, ks_second *s, ks_evidence *evidence, kspec_dimension_result *r,
                              ks_arena *arena, kspec_error *err) {
@@ -66,7 +66,7 @@ static kspec_status estimate(const ks_run *run, const kspec_dimension_opts *o, c
     kspec_status st = ks_measured_open_dependent(&m, phi, ntrials, o->row_trials, &how, ks_centred(o->center),
                                                  "the matrix", &r->missing, arena, err);
     m.standardized = o->standardize;
-    /* a part of the curve needs no leave-one-out values */
+    /* A part of the curve needs no leave-one-out values. */
     m.whole = !evidence && !o->row_groups && !o->col_groups && !o->pairwise;
     if (!st) r->groups = m.rows.of ? m.rows.count : 0, r->col_groups = m.cols.of ? m.cols.count : 0;
     ks_run sums = ks_run_part(run, 0, 0.7), rest = ks_run_part(run, 0.7, 1);
@@ -91,12 +91,12 @@ kspec_status ks_dimension_set(const ks_second *s, ks_dimensionality *d, kspec_di
     return KSPEC_OK;
 }
 
-/* ---- the curve ---- */
+/* ---- curve ---- */
 
 /*
- * Returns size k of `points`. The sizes grow in equal ratios up to `all`. The first size is a tenth, but at
- * least 20 (or a half, if `all` is below 40) and at least `least`, because smaller parts carry no information
- * about the dimension.
+ * Returns size number k of `points` sizes, which grow in equal ratios up to `all`. The first size is a tenth
+ * of `all`, but at least 20 (or half of `all`, if `all` is below 40) and at least `least`. Smaller parts
+ * carry no information about the dimension.
  */
 static size_t size_at(size_t least, size_t all, size_t k, size_t points) {
     enum { SMALL = 20 };
@@ -105,7 +105,7 @@ static size_t size_at(size_t least, size_t all, size_t k, size_t points) {
     return (size_t)(low * pow((double)all / low, (double)k / (double)(points - 1)) + 0.5);
 }
 
-/* A dense copy of some rows and columns of every trial */
+/* Copies some rows and columns of every trial to a dense matrix. */
 static kspec_status take(const kspec_matrix *phi, size_t ntrials, const size_t *rows, size_t P,
                          const size_t *cols, size_t Q, kspec_matrix *out, ks_arena *arena, kspec_error *err) {
     for (size_t t = 0; t < ntrials; t++) {
@@ -118,13 +118,13 @@ static kspec_status take(const kspec_matrix *phi, size_t ntrials, const size_t *
     return KSPEC_OK;
 }
 
-/* Sums over the parts of one size, in the units of the first part */
+/* Sums over the parts of one size, in the units of the first part. */
 typedef struct {
     double square, moment, naive;
     int exponent, count;
 } parts;
 
-/* One part: rows[0 ... P-1] and cols[0 ... Q-1] */
+/* Adds one part of the matrix, with the rows rows[0 ... P-1] and the columns cols[0 ... Q-1]. */
 static kspec_status add_part(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
                              size_t ntrials, const size_t *rows, size_t P, const size_t *cols, size_t Q,
                              parts *sum, kspec_error *err) {
@@ -149,9 +149,9 @@ static kspec_status add_part(const ks_run *run, const kspec_dimension_opts *o, c
 }
 
 /*
- * Computes one point from several parts, more parts for smaller sizes. The ratio of the mean m(1)^2 and the
- * mean m(2) is less noisy than a mean of ratios. rows and cols contain the random order twice, because a part
- * may start anywhere.
+ * Computes one point of the curve from several parts. Smaller sizes use more parts. The ratio of the mean
+ * m(1)^2 and the mean m(2) is less noisy than a mean of ratios. rows and cols contain the random order twice,
+ * because a part may start anywhere.
  */
 static kspec_status curve_point(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
                                 size_t ntrials, const size_t *rows, const size_t *cols,
@@ -159,7 +159,7 @@ static kspec_status curve_point(const ks_run *run, const kspec_dimension_opts *o
                                 kspec_error *err) {
     enum { MOST = 16 };
     const size_t P = phi->rows, Q = phi->cols;
-    if (point->rows == P && point->cols == Q) { /* the full matrix gives the result of the call */
+    if (point->rows == P && point->cols == Q) { /* the call's own result */
         point->dimension = r->dimension, point->naive = r->naive;
         return KSPEC_OK;
     }
@@ -198,10 +198,10 @@ static kspec_status make_curve(const ks_run *run, const kspec_dimension_opts *o,
     return st;
 }
 
-/* ---- the call ---- */
+/* ---- call ---- */
 
 typedef struct {
-    const kspec_matrix *phi, *raw; /* raw: the given matrix */
+    const kspec_matrix *phi, *raw; /* raw: as given */
     size_t ntrials;
     const kspec_dimension_opts *o;
     kspec_dimension_result *result;
@@ -259,7 +259,7 @@ static kspec_status compute(const ks_run *run, const kspec_dimension_opts *o, co
     return st || !o->curve ? st : make_curve(&third, o, phi, ntrials, r, arena, err);
 }
 
-/* Centres over columns by exchanging rows and columns, in the result as well. */
+/* Centres over columns by exchanging rows and columns, in the data and in the result. */
 static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, const kspec_matrix *phi,
                                    size_t ntrials, kspec_dimension_result *r, ks_arena *arena,
                                    kspec_error *err) {
@@ -270,7 +270,7 @@ static kspec_status compute_turned(const ks_run *run, kspec_dimension_opts o, co
                        phi[0].rows, phi[0].cols);
     const uint64_t *rows = o.row_groups;
     o.row_groups = o.col_groups, o.col_groups = rows;
-    o.standardize = 0; /* the rows are already standardised; their standard deviations count as known */
+    o.standardize = 0; /* The rows are already standardised, and their standard deviations count as known. */
     const uint64_t population = o.population_rows;
     o.population_rows = o.population_cols, o.population_cols = population;
     kspec_status st = compute(run, &o, turned, ntrials, r, arena, err);
@@ -295,7 +295,7 @@ static kspec_status set_populations(kspec_dimension_opts *o, const kspec_matrix 
                                     kspec_error *err) {
     const uint64_t given[2] = {o->population_rows, o->population_cols};
     double population[2];
-    const int some = phi && ntrials; /* otherwise refused later */
+    const int some = phi && ntrials; /* 0: refused later */
     kspec_status st =
         ks_populations(o->sampled, given, some ? phi->rows : 0, some ? phi->cols : 0, population, err);
     if (!st && !isinf(population[0])) o->population_rows = (uint64_t)population[0];
@@ -303,7 +303,7 @@ static kspec_status set_populations(kspec_dimension_opts *o, const kspec_matrix 
     return st;
 }
 
-/* Adds up the work, where a curve has up to 16 smaller parts of each size. */
+/* Adds up the work of the call. A curve has up to 16 smaller parts of each size. */
 static kspec_status decide(const call *c, ks_placement *placement, kspec_error *err) {
     const kspec_dimension_opts *o = c->o;
     ks_load l = {0};
@@ -346,7 +346,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
     return ks_hand_over(st, r, &c->result);
 }
 
-/* Runs on phi in GPU memory if possible, otherwise on copies in host memory. */
+/* Runs on the trials in GPU memory if possible, and otherwise on copies in host memory. */
 static kspec_status attempt_any(void *ctx, ks_placement *placement, kspec_error *err) {
     call *c = ctx;
     const kspec_dimension_opts *o = c->o;

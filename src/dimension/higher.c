@@ -8,7 +8,9 @@
 #include <math.h>
 
 int ks_higher_most(const ks_measured *m) {
-    /* exact needs n rows (2n if centred) and n columns; the jackknife needs one more of each */
+    /*
+     * The exact estimator needs n rows (2n if centred) and n columns. The jackknife needs one more of each.
+     */
     const ks_trials *t = &m->trials;
     const size_t sampled = (t->P - 1) / (ks_centred(t->center) ? 2 : 1),
                  shorter = sampled < t->Q - 1 ? sampled : t->Q - 1;
@@ -16,8 +18,8 @@ int ks_higher_most(const ks_measured *m) {
 }
 
 /*
- * Plans exact for m(3) and m(4), up to nmax and as far as memory allows. *last is the highest possible order,
- * or 0. Call ks_tasks_free() afterwards.
+ * Plans the exact estimator for m(3) and m(4), up to nmax and as far as memory allows. *last receives the
+ * highest possible order, or 0. Call ks_tasks_free() afterwards.
  */
 static kspec_status plan_higher(const ks_higher *how, const ks_measured *m, kspec_moments_opts *o,
                                 ks_tasks *tasks, int *last, kspec_error *err) {
@@ -25,7 +27,7 @@ static kspec_status plan_higher(const ks_higher *how, const ks_measured *m, kspe
     const int most = ks_higher_most(m);
     *o = (kspec_moments_opts){.size = sizeof *o,
                               .nmax = how->nmax < most ? how->nmax : most,
-                              .estimators = KSPEC_ESTIMATOR_AUTO | KSPEC_ESTIMATOR_EXACT, /* asked for */
+                              .estimators = KSPEC_ESTIMATOR_AUTO | KSPEC_ESTIMATOR_EXACT,
                               .seed = how->seed,
                               .splits = how->splits,
                               .center = t->center,

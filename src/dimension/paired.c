@@ -1,4 +1,7 @@
-/* Computes the alignment of two matrices and their differences from the estimates of each, and doubts. */
+/*
+ * Computes the alignment of two matrices, their differences and the doubts about both, from the estimates of
+ * each matrix.
+ */
 #include "dimension/paired.h"
 
 #include "base/error.h"
@@ -14,7 +17,7 @@
 /* ---- alignment ---- */
 
 /*
- * Computes the usual, biased alignment <K, L> / (|K| |L|) of the means over trials. own: <K, L> if either
+ * Computes the usual, biased alignment <K, L> / (|K| |L|) of the means over trials. own is <K, L> if either
  * matrix has one trial.
  */
 static kspec_status biased_alignment(const ks_run *run, const ks_paired *p, double own, double *value,
@@ -54,7 +57,7 @@ static kspec_status align(const ks_run *run, const ks_paired *p, kspec_compare_r
 
 /* ---- doubts ---- */
 
-/* Reports higher orders that both matrices allow and that a call without a requested order omits. */
+/* Adds a note about higher orders that both matrices allow. A call without a requested order omits them. */
 static void tell_left_out(const ks_paired *p, ks_doubts to) {
     const int a = ks_higher_most(p->matrix[0]), b = ks_higher_most(p->matrix[1]), most = a < b ? a : b;
     if (p->o->nmax || p->matrix[0]->rows.of || p->matrix[1]->rows.of) return;
@@ -88,7 +91,7 @@ static kspec_status add_doubts(const ks_paired *p, kspec_compare_result *r, kspe
     return to.arena->failed ? ks_nomem(err, "the list of doubts", to.arena->failed) : KSPEC_OK;
 }
 
-/* ---- the result ---- */
+/* ---- result ---- */
 
 kspec_compare_result *ks_paired_result(const ks_paired *p) {
     const ks_measured *m = p->matrix[0];

@@ -1,4 +1,7 @@
-/* Tests an alignment against all orders of the rows, by the first three moments of their distribution. */
+/*
+ * Tests an alignment against all orders of the rows, by the first three moments of its distribution over the
+ * orders.
+ */
 #include "dimension/permuted.h"
 
 #include "base/error.h"
@@ -12,13 +15,13 @@
 
 enum { MOST_ROWS = 1000 };
 
-/* ---- one matrix ---- */
+/* ---- matrix ---- */
 
 /*
  * Replaces K_ij by K_ij - u_i - v_j + c off the diagonal, and by 0 on the diagonal. All rows and all columns
  * then sum to 0. Let R be the row sums, C the column sums and S the total. Then u = ((n-1) R + C) / (n
- * (n-2)), v = ((n-1) C + R) / (n (n-2)), c = S / ((n-1) (n-2)). For a symmetric K this is Szekely and Rizzo's
- * centring.
+ * (n-2)), v = ((n-1) C + R) / (n (n-2)), and c = S / ((n-1) (n-2)). For a symmetric K this is Szekely and
+ * Rizzo's centring.
  */
 static void centre(double *K, size_t n, double *u, double *v) {
     const double N = (double)n;
@@ -40,7 +43,7 @@ static void centre(double *K, size_t n, double *u, double *v) {
             if (i != j) K[i * n + j] += S / ((N - 1) * (N - 2)) - u[i] - v[j];
 }
 
-/* W = K K */
+/* Computes the sums of ks_shape from K and W = K K. */
 static void add_up(const double *K, const double *W, ks_shape *s) {
     const size_t n = s->n;
     for (size_t i = 0; i < n; i++)
@@ -52,7 +55,7 @@ static void add_up(const double *K, const double *W, ks_shape *s) {
         }
 }
 
-/* Rows of X (P x Q) in this order, or X itself */
+/* Returns the rows of X (P x Q) in this order, or X itself. */
 static const double *rows_of(const double *X, size_t P, size_t Q, const size_t *order, size_t n,
                              ks_arena *arena) {
     if (n == P) return X;
@@ -61,7 +64,7 @@ static const double *rows_of(const double *X, size_t P, size_t Q, const size_t *
     return x;
 }
 
-/* Sets out to the product of these rows of A with these rows of B, all in host memory */
+/* Sets out to the product of these rows of A with these rows of B, all in host memory. */
 static kspec_status product_here(const ks_run *run, const double *A, const double *B, size_t P, size_t Q,
                                  const size_t *order, size_t n, double *out, ks_arena *arena,
                                  kspec_error *err) {
@@ -70,7 +73,7 @@ static kspec_status product_here(const ks_run *run, const double *A, const doubl
     return ks_gemm_tiled(run, 0, 1, n, n, Q, 1, a, Q, b, Q, 0, out, n, err);
 }
 
-/* Sets out, in host memory, to the product for one matrix on the run's device. */
+/* Computes the product for one matrix on the run's device, and copies it to `out` in host memory. */
 static kspec_status product_there(const ks_run *run, const double *A, size_t P, size_t Q, const size_t *order,
                                   size_t n, double *out, kspec_error *err) {
     static const char what[] = "the null distribution";
@@ -115,29 +118,29 @@ kspec_status ks_shape_make(const ks_run *run, const double *A, const double *B, 
     return st;
 }
 
-/* ---- moments over all orders ---- */
+/* ---- moments ---- */
 
 /*
- * The expectation E of (sum_ij K_ij L_p(i)p(j))^r is a sum over r edges (i,j). A partition pi groups those of
- * the 2r ends that are the same row. Then E = sum over pi of f_K(pi) f_L(pi) / (n)_|pi|. f(pi) sums the
- * product of r entries, with different rows for different blocks. By Moebius inversion, f(pi) = sum over
- * sigma >= pi of mu(pi, sigma) F(sigma), where different blocks of F may share a row. F is 0 if a block has
- * one end, because sums of rows are 0. F is also 0 if an edge joins a block with itself, because the diagonal
- * is 0.
+ * Let E be the expectation of (sum_ij K_ij L_p(i)p(j))^r over all orders p. It is a sum over r edges (i,j). A
+ * partition pi groups those of the 2r ends that are the same row. Then E is the sum over pi of f_K(pi)
+ * f_L(pi) / (n)_|pi|. f(pi) sums the product of r entries, with different rows for different blocks. By
+ * Moebius inversion, f(pi) is the sum over sigma >= pi of mu(pi, sigma) F(sigma), where different blocks of F
+ * may share a row. F is 0 if a block has one end, because sums of rows are 0. F is also 0 if an edge joins a
+ * block with itself, because the diagonal is 0.
  */
 enum { ENDS = 6, PARTITIONS = 203 };
 
 typedef struct {
-    int of[ENDS], blocks; /* the block of each end, in the order of first appearance */
+    int of[ENDS], blocks; /* the block of each end */
 } partition;
 
-/* Lists all partitions of `ends` ends, and returns their number. */
+/* Lists all partitions of `ends` ends, and returns how many there are. */
 static int list_partitions(int ends, partition *list) {
     partition p = {.blocks = 1};
     int count = 0, at = 0;
     for (;;) {
         list[count++] = p;
-        for (at = ends - 1; at > 0; at--) { /* find the next partition in lexicographic order */
+        for (at = ends - 1; at > 0; at--) { /* find the next partition */
             int most = 0;
             for (int k = 0; k < at; k++) most = p.of[k] > most ? p.of[k] : most;
             if (p.of[at] <= most) break;
@@ -150,7 +153,7 @@ static int list_partitions(int ends, partition *list) {
     }
 }
 
-/* F: edge e goes from end 2e to end 2e + 1. */
+/* Returns F of a partition. Edge e goes from end 2e to end 2e + 1. */
 static double free_sum(const partition *p, int edges, const ks_shape *s) {
     int out[ENDS] = {0}, in[ENDS] = {0}, forward = 0, cyclic = 1;
     for (int e = 0; e < edges; e++) {
@@ -167,7 +170,7 @@ static double free_sum(const partition *p, int edges, const ks_shape *s) {
     return cyclic ? s->cycle : s->transitive;
 }
 
-/* Returns mu(fine, coarse), or 0 if coarse does not join blocks of fine */
+/* Returns mu(fine, coarse), or 0 if `coarse` does not join blocks of `fine`. */
 static double moebius(const partition *fine, const partition *coarse, int ends) {
     int joined[ENDS] = {0}, into[ENDS];
     double mu = 1;
@@ -207,15 +210,15 @@ void ks_permuted_moments(const ks_shape *K, const ks_shape *L, double *variance,
     *skewness = moment(K, L, 3) / (*variance * sqrt(*variance));
 }
 
-/* With a zero diagonal and zero sums, sum_ij K_ij L_ij = n (n-3) times the mean over four rows. */
+/* With a zero diagonal and zero sums, sum_ij K_ij L_ij equals n (n-3) times the mean over four rows. */
 double ks_permuted_p(const ks_shape *K, const ks_shape *L, size_t P, double cross) {
     const double n = (double)K->n, all = (double)P;
     double variance, skewness;
     ks_permuted_moments(K, L, &variance, &skewness);
     if (!(variance > 0)) return NAN;
     /*
-     * without signal, the mean over n rows has a standard deviation proportional to 1/n, so convert from n to
-     * all rows
+     * Without signal, the mean over n rows has a standard deviation proportional to 1/n. So convert it from n
+     * to all rows.
      */
     const double sd = sqrt(variance) / (n * (n - 3)) * n / all;
     return ks_skewed_tail(skewness, cross / sd);

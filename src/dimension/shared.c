@@ -1,4 +1,4 @@
-/* Estimates the shared dimension of two matrices by expressions of einsum/. */
+/* Estimates the shared dimension of two matrices by expressions (einsum/). */
 #include "dimension/shared.h"
 
 #include "base/center.h"
@@ -13,16 +13,16 @@
 #include <stdio.h>
 
 /*
- * Expressions for (tr Sxy Syx)^2, from two cycles, and for tr (Sxy Syx)^2, from one cycle of x, y, y, x, ...
- * With trials, the two entries at each row and at each column come from different halves: x from one half, y
- * from the other.
+ * The first expression is (tr Sxy Syx)^2, which needs two cycles. The second is tr (Sxy Syx)^2, which needs
+ * one cycle of x, y, y, x, .... With trials, the two entries at each row and at each column come from
+ * different halves, x from one half and y from the other.
  */
 static const char *const plain[2] = {"X[i,a] Y[i,b] Y[j,b] X[j,a] X[k,c] Y[k,d] Y[l,d] X[l,c]",
                                      "X[i,a] Y[i,b] Y[j,b] X[j,c] X[k,c] Y[k,d] Y[l,d] X[l,a]"};
 
-/* The expression with X1, Y2, Y1, X2, X1, ... if a matrix has trials */
+/* Writes the expression with the names of halves, X1, Y2, Y1, X2, X1, ..., for matrices with trials. */
 static void name_halves(const char *text, const int halves[2], char *out, size_t size) {
-    static const char order[] = "12121212"; /* halves of the factors in order */
+    static const char order[] = "12121212"; /* halves in order */
     size_t used = 0;
     int factor = 0;
     for (const char *at = text; *at && used + 2 < size; at++) {
@@ -34,7 +34,7 @@ static void name_halves(const char *text, const int halves[2], char *out, size_t
     out[used] = 0;
 }
 
-/* The ratio of two estimates, also without every row and every column of both matrices */
+/* Computes the ratio of two estimates, also without each row and each column of both matrices. */
 static kspec_status ratio(const kspec_unbiased_result *square, const kspec_unbiased_result *second,
                           kspec_compare_result *r, kspec_error *err) {
     ks_arena arena = {0};
@@ -74,7 +74,10 @@ static int defined(const kspec_compare_opts *o, const kspec_matrix *phi, const k
     return P >= needed && phi->cols >= 3 && psi->cols >= 3;
 }
 
-/* Every plan computes at least X^T Y, or both Gram matrices of rows. */
+/*
+ * Do the matrices need more than `most` multiply-adds? Every plan computes at least X^T Y, or both Gram
+ * matrices of rows.
+ */
 static int too_large(const kspec_matrix *phi, const kspec_matrix *psi, double most) {
     const double P = (double)phi->rows, Q = (double)phi->cols, R = (double)psi->cols;
     return fmin(P * Q * R, P * P * (Q + R) / 2) > most;
@@ -103,11 +106,11 @@ kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi
                                       .splits = o->splits,
                                       .seed = o->seed,
                                       .threads = o->threads,
-                                      .device = KSPEC_DEVICE_CPU, /* the work takes a second at most */
+                                      .device = KSPEC_DEVICE_CPU, /* a second at most */
                                       .most = most};
     const int skipped = too_large(phi, psi, most);
     kspec_status st = skipped ? KSPEC_OK : ks_unbiased(both, 2, of, 2, &opts, made, err);
-    /* a plan that is too large, or an overflow of eighth powers, does not make the comparison fail */
+    /* The comparison does not fail if a plan is too large, or if eighth powers overflow. */
     const int large = skipped || st == KSPEC_E_ARG || (made[0] && isnan(made[0]->value));
     if (st == KSPEC_E_ARG || st == KSPEC_E_NUMERIC) {
         ks_clear(err);

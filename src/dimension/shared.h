@@ -4,7 +4,7 @@
 #include "kspec/dimension.h"
 
 /*
- * Sets r->shared_dimension and its interval, by expressions of einsum/. The shared dimension stays NaN with
+ * Sets r->shared_dimension and its interval by expressions (einsum/). The shared dimension stays NaN with
  * groups, with ragged trials, with too few rows or columns, and if it needs more work than `most`.
  */
 kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi, size_t ntrials,
@@ -12,7 +12,7 @@ kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi
                             kspec_compare_result *r, kspec_error *err);
 
 /*
- * Is the shared dimension defined, and might its plan take at most `most` multiply-adds? Otherwise
+ * Is the shared dimension defined, and might its plan take at most `most` multiply-adds? If not,
  * ks_shared_make() does not read the entries.
  */
 int ks_shared_small(const kspec_compare_opts *o, const kspec_matrix *phi, const kspec_matrix *psi,

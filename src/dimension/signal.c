@@ -12,16 +12,20 @@
 #include <string.h>
 
 /*
- * Let u = sum_t x_t over T trials of a column. The mean covariance of two different trials is (var u - sum_t
- * var x_t) / (T (T-1)). Noise that does not repeat adds nothing to this covariance. The share is the
- * covariance divided by the mean variance of a trial. Covariance and variance are unbiased. For several
- * columns, the sum of covariances is divided by the sum of variances.
+ * The share of a column's variance that repeats is common / total. Let u be the sum of a column over its T
+ * trials x_t. The mean covariance of two different trials is (var u - sum_t var x_t) / (T (T-1)). Noise that
+ * does not repeat adds nothing to this covariance. The share is the covariance divided by the mean variance
+ * of a trial. Covariance and variance are unbiased. For several columns, the sum of covariances is divided by
+ * the sum of variances.
  */
 typedef struct {
     double common, total;
 } power;
 
-/* Sums over n rows of one column: of u and u^2, of each trial, and of all squares */
+/*
+ * Sums over n rows of one column. u and uu are the sums of u and u^2, x[t] is the sum of trial t, and xx is
+ * the sum of all squares.
+ */
 typedef struct {
     double n, u, uu, xx, *x;
 } sums;
@@ -41,9 +45,12 @@ static power power_of(const sums *s, size_t trials, int centred) {
     return (power){(all - own) / (T * (T - 1)), own / T};
 }
 
-/* ---- the scale on which a share is nearly symmetric ---- */
+/* ---- scale ---- */
 
-/* Fisher's transformation of an intraclass correlation, which lies between -1/(T-1) and 1 */
+/*
+ * Returns Fisher's transformation of an intraclass correlation, which lies between -1/(T-1) and 1. On the new
+ * scale the estimate is nearly symmetric.
+ */
 static double stretch(power p, double T) {
     const double most = 1 - 1e-15, s = fmin(most, fmax((1e-15 - 1) / (T - 1), p.common / p.total));
     return log((1 + (T - 1) * s) / (1 - s)) / 2;
@@ -61,17 +68,16 @@ static void set_interval(const ks_spread *s, double z, double T, double *low, do
     *high = shrink(z + ends[1], T);
 }
 
-/* ---- */
-
 typedef struct {
     const kspec_matrix *phi;
     size_t trials;
     const ks_groups *rows;
     int centred;
-    double *values; /* of a column: P x trials; the first is NaN if a trial is missing */
-    double *left;   /* a column's values without each group: stretched, plain */
-    power *without; /* of all columns without each group */
-    power *cols;    /* of each column */
+    /* The P x trials values of a column. The first value of a row is NaN if a trial is missing. */
+    double *values;
+    double *left;   /* A column's shares without each group, first on Fisher's scale, then plain. */
+    power *without; /* All columns without each group. */
+    power *cols;    /* each column */
 } job;
 
 static void read_column(const job *j, size_t a) {
@@ -85,12 +91,12 @@ static void read_column(const job *j, size_t a) {
             x[0] = NAN;
             continue;
         }
-        if (isnan(first)) first = j->centred ? x[0] : 0; /* keeps digits despite a large mean */
+        if (isnan(first)) first = j->centred ? x[0] : 0; /* keeps digits despite large means */
         for (size_t t = 0; t < T; t++) x[t] -= first;
     }
 }
 
-/* Adds the rows of group g (or of all groups) that have all trials. */
+/* Adds the rows of group g that have all trials, or the rows of all groups. */
 static void add_group(const job *j, size_t g, double sign, sums *s) {
     for (size_t k = 0; k < ks_group_size(j->rows, g); k++) {
         const double *x = j->values + (j->rows->of ? j->rows->member[j->rows->start[g] + k] : g) * j->trials;
@@ -129,7 +135,10 @@ static void column(const job *j, size_t a, sums *s, kspec_signal *out) {
     set_interval(&spread, stretch(all, T), T, &out->ci_low, &out->ci_high);
 }
 
-/* Over all columns: without each group of rows, and without each column. left: a number for each */
+/*
+ * Computes the share of all columns together, without each group of rows and without each column. left is
+ * scratch for one number each.
+ */
 static void overall(const job *j, size_t Q, double col_share, double *left, kspec_dimension_result *r) {
     const size_t G = j->rows->count;
     const double T = (double)j->trials;

@@ -1,9 +1,9 @@
 /*
- * Estimates <y, T^n y>, a cycle of order n + 1 with y as one of its columns: y_i Phi_ia Phi_ja ... y_k. So
- * <y, T^n y> is the column y's contribution to m(n+1). Let S be the sum over distinct cycles of a matrix. The
- * cycles through y have the sum S([Phi, y]) - S(Phi), and contain y at each of n + 1 places. All properties
- * of S carry over: the estimate is exactly unbiased, for data centred or not, and for one trial or several,
- * and has leave-one-out values.
+ * Estimates <y, T^n y>, a cycle of order n + 1 with y as one of its columns. So <y, T^n y> is the column y's
+ * contribution to m(n+1). Let S be the sum over distinct cycles of a matrix. The cycles through y have the
+ * sum S([Phi, y]) - S(Phi), and contain y at each of n + 1 places. All properties of S carry over: the
+ * estimate is exactly unbiased, for data centred or not, and for one trial or several, and has leave-one-out
+ * values.
  */
 #include "dimension/target.h"
 
@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-/* For [Phi, y] or for Phi: the second-order sums, and the sums of order 3 if computed */
+/* The second-order sums of [Phi, y] or of Phi, and the sums of order 3 if computed. */
 typedef struct {
     ks_measured m;
     ks_second second;
@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     const kspec_dimension_opts *o;
     size_t P, Q, trials;
-    /* [Phi, y] of each trial, P x (Q+1), divided by 2^exponent */
+    /* The matrix [Phi, y] of each trial, P x (Q+1), divided by 2^exponent. */
     double **both;
     kspec_matrix *wide, *narrow;
     uint64_t *labels;
@@ -57,7 +57,7 @@ static kspec_status check(const kspec_dimension_opts *o, const kspec_matrix *phi
     return st;
 }
 
-/* A label that no column has */
+/* Returns a label that no column has. */
 static uint64_t another(const uint64_t *labels, size_t n) {
     for (uint64_t label = 0;; label++) {
         size_t k = 0;
@@ -99,8 +99,8 @@ static double rms(const double *x, size_t rows, size_t cols, size_t stride) {
 }
 
 /*
- * Appends y as the last column, scaled to the size of the other columns. *exponent: the power of two of the
- * scale
+ * Appends y as the last column, scaled to the size of the other columns. *exponent receives the exponent of
+ * the scale, which is a power of two.
  */
 static kspec_status put_target(job *j, size_t which, int *exponent, kspec_error *err) {
     const size_t P = j->P, stride = j->Q + 1;
@@ -147,9 +147,9 @@ static kspec_status estimate(const ks_run *run, const job *j, const kspec_matrix
     return st;
 }
 
-/* ---- the contribution of y ---- */
+/* ---- contribution ---- */
 
-/* Counts the columns behind value k of a list, and ordered pairs of these columns from different groups */
+/* Counts the columns behind value k of a list, and ordered pairs of these columns from different groups. */
 static void count_columns(const job *j, size_t k, double *columns, double *pairs) {
     const ks_groups *g = &j->phi.m.cols;
     const size_t rows = j->phi.m.rows.count;
@@ -160,7 +160,7 @@ static void count_columns(const job *j, size_t k, double *columns, double *pairs
     *pairs = *columns * *columns - (squares - gone * gone);
 }
 
-/* The contribution of y to second-order sums: pairs of columns that include y */
+/* Computes the contribution of y to second-order sums, from the pairs of columns that include y. */
 static void second_of(const job *j, const double *with, int e, const double *phi, int f, double *out) {
     const size_t count = 1 + j->phi.second.P + j->phi.second.Q;
     for (size_t k = 0; k < count; k++) {
@@ -171,7 +171,10 @@ static void second_of(const job *j, const double *with, int e, const double *phi
     }
 }
 
-/* Computes order 3. Q columns and y form (Q+1) Q triples, and 3 Q triples contain y. */
+/*
+ * Computes the contribution of y to order 3. Q columns and y form (Q+1) Q (Q-1) triples, and 3 Q (Q-1)
+ * triples contain y.
+ */
 static void third_of(const job *j, const double *with, const double *phi, double *out) {
     for (size_t k = 0; k < 1 + j->P + j->Q; k++) {
         const double Q = (double)j->Q - (k > j->P);
@@ -180,12 +183,13 @@ static void third_of(const job *j, const double *with, const double *phi, double
 }
 
 /*
- * Computes the interval, for the logarithm if one standard error is less than a factor of four, otherwise
- * directly. Both intervals allow for skewness (docs/measurements/dimension.md reports the coverage).
+ * Computes the interval. It is computed for the logarithm if one standard error is less than a factor of
+ * four, and otherwise directly. Both intervals allow for skewness (docs/measurements/dimension.md reports the
+ * coverage).
  */
 static ks_error_bar bar_of(const job *j, const double *x, double *room) {
     const double factor = log(4);
-    /* complete columns change the error of <y, T y>, but not the value */
+    /* Complete columns change the error of <y, T y>, but not its value. */
     const uint64_t all = j->o->population_cols;
     const double share = all ? 1 - (double)j->Q / (double)all : 1;
     const size_t P = j->phi.second.P, Q = j->phi.second.Q;
@@ -207,7 +211,7 @@ static ks_error_bar bar_of(const job *j, const double *x, double *room) {
     return bar;
 }
 
-/* The probability of such a large alignment if y is unrelated to the rows; NaN with groups */
+/* Computes the probability of such a large alignment if y is unrelated to the rows. It is NaN with groups. */
 static kspec_status set_p(const ks_run *run, job *j, double alignment, double *p, kspec_error *err) {
     *p = NAN;
     if (!ks_centred(j->o->center) || j->phi.m.rows.of || j->phi.m.cols.of) return KSPEC_OK;
@@ -274,7 +278,7 @@ kspec_status ks_targets_make(const ks_run *run, const kspec_dimension_opts *o, c
     const size_t count = o->target->cols;
     ks_arena arena = {0};
     job j = {.o = o, .P = phi->rows, .Q = phi->cols, .trials = ntrials};
-    ks_run alone = *run; /* on the processor */
+    ks_run alone = *run; /* runs on the CPU */
     alone.device = NULL;
     ks_run first = ks_run_part(&alone, 0, 1 / (1.0 + (double)count));
     r->targets = ks_arena_list(ks_result_arena(r), count, sizeof **r->targets);

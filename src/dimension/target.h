@@ -7,6 +7,6 @@
 #include "kspec/dimension.h"
 #include "base/parallel.h"
 
-/* Sets the list of targets; o->center is resolved, ROWS or NONE. */
+/* Sets the list of targets. o->center must be ROWS or NONE. */
 kspec_status ks_targets_make(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
                              size_t ntrials, kspec_dimension_result *r, kspec_error *err);
