@@ -151,15 +151,32 @@ static double shape_of(kspec_wls_prior prior, int k) {
     return prior == KSPEC_WLS_PRIOR_POWER ? 0.6 + 9.4 * t : 0.05 * pow(80, t);
 }
 
-/* Sharp degrees: all up to 128, then in steps of 3%, as long as a fifth of the data remains */
-static size_t degrees(const ks_reduced *r, size_t *at) {
-    const size_t top = r->K > r->flat ? ks_basis_level(&r->basis, r->K - 1) : 0;
-    size_t count = 0, usable = r->K;
-    for (size_t k = 0; r->R && k < r->K; k++)
-        if (!(r->R[k * r->K + k] > 1e-10 * r->R[0])) {
-            usable = k;
-            break;
+/*
+ * The number of functions that the points determine. The root mean square over the interval of the kth
+ * function, made orthogonal to the earlier ones on the points, is column k of R^-1, in units of its root mean
+ * square over the points. A sharp degree gives all functions the same variance at the points, so that a
+ * function which is much larger between them would widen the band there without end.
+ */
+static size_t determined(const ks_reduced *r, double *column) {
+    static const double LARGER = 5;
+    const size_t K = r->K;
+    for (size_t j = 0; r->R && j < K; j++) {
+        double square = 0;
+        for (size_t i = j + 1; i-- > 0;) {
+            double sum = i == j;
+            for (size_t l = i + 1; l <= j; l++) sum -= r->R[i * K + l] * column[l];
+            column[i] = sum / r->R[i * K + i];
+            square += column[i] * column[i];
         }
+        if (!(sqrt(square) * r->R[0] <= LARGER)) return j;
+    }
+    return K;
+}
+
+/* Sharp degrees: all up to 128, then in steps of 3%, as long as a fifth of the data remains */
+static size_t degrees(const ks_reduced *r, size_t usable, size_t *at) {
+    const size_t top = r->K > r->flat ? ks_basis_level(&r->basis, r->K - 1) : 0;
+    size_t count = 0;
     for (size_t level = 0; level <= top; level += level < 128 ? 1 : level * 3 / 100) {
         const size_t k = ks_basis_upto(&r->basis, level);
         if (level && ((double)k > 0.8 * (double)r->rows || k > usable)) break;
@@ -182,7 +199,10 @@ static size_t reach(const ks_reduced *r, kspec_wls_prior prior, double shape) {
 static kspec_status list(ks_evidence *e, ks_arena *arena, kspec_error *err) {
     const ks_reduced *r = e->data;
     const int given = e->beta > 0;
-    const size_t shaped = given ? 1 : 2 * KS_SHAPES, sharp = given ? 0 : degrees(r, NULL);
+    double *column = ks_arena_alloc(arena, r->K, sizeof *column);
+    if (!column) return ks_nomem(err, "the priors", ks_size(r->K, sizeof *column));
+    const size_t usable = determined(r, column);
+    const size_t shaped = given ? 1 : 2 * KS_SHAPES, sharp = given ? 0 : degrees(r, usable, NULL);
     e->count = shaped + sharp;
     e->at = ks_arena_zalloc(arena, e->count, sizeof *e->at);
     size_t *k = ks_arena_alloc(arena, sharp, sizeof *k);
@@ -197,7 +217,7 @@ static kspec_status list(ks_evidence *e, ks_arena *arena, kspec_error *err) {
         c->values = ks_arena_alloc(arena, c->k, sizeof *c->values);
         c->z = ks_arena_alloc(arena, c->k, sizeof *c->z);
     }
-    if (sharp) degrees(r, k);
+    if (sharp) degrees(r, usable, k);
     for (size_t i = 0; i < sharp; i++)
         e->at[shaped + i].prior = KSPEC_WLS_PRIOR_SHARP, e->at[shaped + i].k = k[i],
                        e->at[shaped + i].shape = (double)ks_basis_level(&r->basis, r->flat + k[i] - 1);
