@@ -11,15 +11,14 @@ HEAD = """## Requirements and results
 
 A bound is **met** if the result reaches it. It is missed **within error** if the result falls short by less
 than two Monte-Carlo errors. Otherwise it is **missed**. Intervals that contain the truth **too often** are
-too wide. Each requirement lists its worst cells, up to twelve. Times include the whole call. Since the
-earlier version, a call also checks the data and looks for a signal. These two steps take up to a few
-milliseconds, more than the rest of the call. Apart from them, the new interval makes a call at
-most 1.03 times as long as the earlier interval would
-([measurements](measurements/moments.md#what-an-interval-costs)).
+too wide. The table lists the worst cells of each requirement, up to twelve. Its times include the whole
+call. Unlike the earlier version, kspec now also checks the data and tests for a signal. The checks and the
+test take up to a few milliseconds, more than the rest of the call. Without them, a call takes at most 1.03
+times as long as with the earlier interval ([measurements](measurements/moments.md#what-an-interval-costs)).
 
-Of 40 rows, each of which is outlying with a probability of 5%, none is in 13% of all draws. Such a sample
-does not differ from one without outlying rows, and its eigenvalues are 2.75 times too small. Coverage of λ₁
-above 87% is therefore chance.
+If each of 40 rows is outlying with a probability of 5%, then 13% of all draws contain no outlying row.
+Nothing in such a draw reveals that outlying rows exist, and its eigenvalues are 2.75 times too small. For
+outlying rows, a coverage of λ₁ above 87% is therefore chance.
 """
 
 
@@ -163,7 +162,7 @@ def misses(cells):
         rows.append([name, f"{missed} of {missed + held}", percent(doubted, missed), percent(alarms, held)])
     yield (
         "The next table counts the intervals of m(1), m(2) and the dimension that miss the truth. "
-        "It shows how\nmany of them, and how many of the other intervals, carry a doubt.\n"
+        "The\ntable also shows how many of these intervals, and how many of the other intervals, carry a doubt.\n"
     )
     yield table(["process", "misses", "misses doubted, %", "others doubted, %"], rows)
 

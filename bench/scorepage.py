@@ -13,19 +13,19 @@ from scorecells import covered, merge, percent, table, unaware
 INTRO = """# Calibration: estimators against known truth
 
 `bench/processes.py` defines {count} processes with known eigenvalues: spike counts, rectified fields,
-networks, place cells, word counts, series. `bench/contenders.py` contains the estimators that people use,
-one function each. `bench/calibration.py` draws matrices, asks every estimator every question and compares
-the answers with the truth.
+networks, place cells, word counts, series. `bench/contenders.py` has one function for each estimator that
+people use. `bench/calibration.py` draws matrices, asks every estimator every question and compares the
+answers with the truth.
 
     KSPEC_DATA=... PYTHONPATH=build/python python3 bench/calibration.py run --jobs 2 -o answers.json
     PYTHONPATH=build/python python3 bench/calibration.py page answers.json > docs/calibration.md
 
-`page` wrote this page from `run {options}`. The run took {where} with seed {seed}. Each cell has at
-least {intervals} draws for m(1), m(2) and the dimension, {others} for kspec's spectra, and {seldom} for
-slow estimators other than kspec. If a process has no noise, both trials are equal. A full run, with 400
-and 40 draws, takes about {full:.1f} hours of one core. `run --quick` (four processes, one size) takes
-less than two minutes. To add an estimator, write a function with `@answers(question, name)`. To add a
-process, write a class.
+The command `page` wrote this page from the answers of `run {options}`. The run took {where} with seed
+{seed}. Each cell has at least {intervals} draws for m(1), m(2) and the dimension, {others} for kspec's
+spectra, and {seldom} for slow estimators other than kspec. For a process without noise, both trials are
+equal. A full run, with 400 and 40 draws, takes about {full:.1f} hours of one core. `run --quick` (four
+processes, one size) takes less than two minutes. To add an estimator, write a function with
+`@answers(question, name)`. To add a process, write a class.
 
 - **Bias** is (mean answer)/truth − 1, and **error** is the root mean square of answer/truth − 1.
 - **Coverage** is the share of 95% intervals that contain the truth, ± its Monte-Carlo error.
@@ -34,14 +34,14 @@ process, write a class.
 
 COVERAGE = """## Intervals of moments and of the dimension
 
-The first table shows coverage in per cent for P × Q = {sizes}. kspec uses one trial.
-If noise is shared along a row, it uses two. kspec knows which rows depend on each other. The last table
-of this section shows coverage without this knowledge. A star marks benign processes, in which no row or
-column stands out.
+The first table shows coverage in per cent for P × Q = {sizes}. kspec uses one trial, or two if noise is
+shared along a row. In this table, kspec knows which rows depend on each other. The last table of this
+section shows the coverage if kspec does not know these rows. A star marks benign processes, in which no row
+or column dominates.
 
-No interval can reliably cover word counts with Zipf's exponent 1. The most frequent of 3000 words makes
-61% of the noise-free m(1), and 2% of the samples of 60 columns contain it. The other samples cannot reveal
-it.
+No interval can reliably cover word counts with Zipf's exponent 1. The most frequent of 3000 words makes 61%
+of the noise-free m(1), and 2% of the samples of 60 columns contain it. Samples without this word cannot
+reveal it.
 """
 
 
@@ -86,9 +86,9 @@ def by_kind(cells, sizes, names):
     """Width against the plain interval, and doubts of those that miss, for benign and other processes"""
     yield (
         "The width is log(high/low), in units of 2 · 1.96 standard errors of the logarithm. Each process\n"
-        "contributes its median over draws. The table shows the median and the maximum over "
-        "processes. The last\ncolumns count the intervals that miss the truth. They also show how many of "
-        "these intervals, and how many\nof the others, carry a doubt.\n"
+        "contributes its median over draws to this table. The table shows the median and the maximum over\n"
+        "processes. The last columns count the intervals that miss the truth. The last columns also show how\n"
+        "many of these intervals, and how many of the others, carry a doubt.\n"
     )
     rows, benign = [], [n for n in names if n in BENIGN]
     kinds = (("benign", benign), ("others", [n for n in names if n not in BENIGN]))
@@ -114,8 +114,8 @@ def by_kind(cells, sizes, names):
 
 def dependent(cells, sizes, names):
     yield (
-        "In the next table kspec does not know which rows depend on each other. The last column is "
-        "the share of\ndraws with a doubt.\n"
+        "In the next table, kspec does not know which rows depend on each other. The last column of this\n"
+        "table is the share of draws with a doubt.\n"
     )
     rows = []
     for name in filter(unaware, names):
@@ -135,7 +135,7 @@ def presence(cells):
     """Shares of the three words, of noise and of every process"""
     yield (
         "## Is there a signal?\n\nThe table shows, in per cent, how often kspec reports no signal, "
-        "a weak signal or a clear signal. It also\nshows the median z.\n"
+        "a weak signal or a clear signal. The table\nalso shows the median z.\n"
     )
     rows = []
     keys = [key for key in cells if key[0].startswith("signal")]
@@ -191,7 +191,7 @@ def summary(cells, question, sizes):
 def questions(cells, sizes, images):
     yield (
         "## Question by question\n\nThe tables show medians over the processes of |bias|, of the "
-        "error and of the coverage. They also show\nthe worst error, and the lowest coverage with "
+        "error and of the coverage. The tables also\nshow the worst error, and the lowest coverage with "
         "its process. The pictures show the error for every process. If\ntwo questions share a result, the "
         "estimator's time counts for one of them and is almost zero for the other.\n"
     )
@@ -278,6 +278,7 @@ def page(runs, images):
     options = "; ".join(run.get("options", "?") for run in runs)
     intro = INTRO.format(count=len(processes()), where=where, seed=seed, full=full, options=options,
                          **{kind: min(counts[kind]) for kind in counts})
-    print("\n\n".join(fill(part, 108) if part.startswith("`page`") else part for part in intro.split("\n\n")))
+    start = "The command `page`"
+    print("\n\n".join(fill(part, 108) if part.startswith(start) else part for part in intro.split("\n\n")))
     for part in (*bounds(cells), *coverage(cells, sizes), *presence(cells), *questions(cells, sizes, images)):
         print(part)
