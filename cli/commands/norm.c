@@ -26,6 +26,7 @@ static const cli_choice methods[] = {
     {"rff-nystrom",  KSPEC_NORM_METHOD_RFF_NYSTROM},
     {"rff-debiased", KSPEC_NORM_METHOD_RFF_DEBIASED},
     {"auto",         KSPEC_NORM_METHOD_AUTO},
+    {"bound",        KSPEC_NORM_METHOD_POWER | KSPEC_NORM_METHOD_RFF_POWER}, /* Theorems 2.5 and 2.1 */
     {0},
 };
 static const cli_choice kernels[] = {
@@ -46,7 +47,7 @@ static const cli_choice median[] = {{"median", 0}, {0}};
 static const cli_option options[] = {
     {"method",       0, OPT_SET,    ARG(methods),      "LIST",
      "eigen, power, lanczos, rff-power, nystrom, rff-nystrom, rff-debiased, separated by commas "
-     "(default auto: lanczos, rff-debiased or both, in a few seconds)", methods},
+     "(default auto: lanczos, rff-debiased or both, in a few seconds), or bound: power, rff-power", methods},
     {"sigma",        0, OPT_SIGMA,  ARG(sigma),        "S",
      "bandwidth of the kernel: a number, or median, of the distances (the default)", median},
     {"gamma",        0, OPT_DOUBLE, ARG(gamma),        "G",
@@ -90,6 +91,30 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
+/* Rejects options that no chosen method uses. */
+static int check_used(const norm_args *a) {
+    const unsigned rff =
+        KSPEC_NORM_METHOD_RFF_POWER | KSPEC_NORM_METHOD_RFF_NYSTROM | KSPEC_NORM_METHOD_RFF_DEBIASED;
+    const unsigned sampled = KSPEC_NORM_METHOD_NYSTROM | KSPEC_NORM_METHOD_RFF_NYSTROM;
+    const int automatic = a->methods & KSPEC_NORM_METHOD_AUTO && !a->gram;
+    const unsigned chosen = a->methods | (automatic ? (unsigned)KSPEC_NORM_METHOD_RFF_DEBIASED : 0);
+    const struct {
+        const char *option, *what;
+        unsigned methods;
+    } table[] = {
+        {"features", "random features: rff-power, rff-nystrom, rff-debiased", rff},
+        {"frequencies", "random features: rff-power, rff-nystrom", rff},
+        {"sample", "a sample of the rows: nystrom, rff-nystrom", sampled},
+        {"sample-first", "a sample of the rows: nystrom, rff-nystrom", sampled},
+        {"repeat", "random draws: rff-power, rff-nystrom, rff-debiased, nystrom", rff | sampled},
+    };
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++)
+        if (cli_given(&a->common, table[k].option) && !(chosen & table[k].methods) &&
+            !(k == 0 && a->features == KSPEC_BLOCK_AUTO)) /* That is a matter of --error. */
+            return cli_error(EXIT_USAGE, "--%s is for methods with %s", table[k].option, table[k].what);
+    return EXIT_DONE;
+}
+
 /* Rejects options that cannot be combined, and chooses the methods. */
 static int check(norm_args *a) {
     const cli_common *c = &a->common;
@@ -97,8 +122,9 @@ static int check(norm_args *a) {
     const int debiased = a->frequencies == KSPEC_FREQUENCIES_IID && a->features != KSPEC_BLOCK_AUTO;
     const int features = cli_given(c, "features") || cli_given(c, "frequencies") ||
                          cli_given(c, "tolerance") || cli_given(c, "repeat") || cli_given(c, "draws");
-    if (!a->methods && (a->gram || !features)) a->methods = KSPEC_NORM_METHOD_AUTO;
-    if (!a->methods) /* An option for features requests a method that uses features. */
+    if (!a->methods) a->methods = KSPEC_NORM_METHOD_AUTO;
+    /* An option for features requests a method that uses features. */
+    if (a->methods == KSPEC_NORM_METHOD_AUTO && features && !a->gram)
         a->methods = KSPEC_NORM_METHOD_LANCZOS |
                      (debiased ? KSPEC_NORM_METHOD_RFF_DEBIASED : KSPEC_NORM_METHOD_RFF_POWER);
     if (!a->gram && !scaled) a->sigma.median = 1;
@@ -109,7 +135,7 @@ static int check(norm_args *a) {
                          "--error: a wanted error chooses the features; it needs --features auto");
     if (!(a->memory >= 0 && a->memory <= 1e9))
         return cli_error(EXIT_USAGE, "--memory: %g is not between 0 and 1e9", a->memory);
-    return EXIT_DONE;
+    return check_used(a);
 }
 
 static kspec_norm_opts make_opts(const norm_args *a) {

@@ -154,6 +154,8 @@ static int check_lists(const ridge_args *a) {
                          a->density ? "density" : "bilinear");
     if (cli_given(&a->common, "slope") && a->activation != KSPEC_RIDGE_ACTIVATION_LEAKY)
         return cli_error(EXIT_USAGE, "--slope is for --activation leaky");
+    if (cli_given(&a->common, "slope") && a->slope == 0)
+        return cli_error(EXIT_USAGE, "--slope: leaky with slope 0 is --activation relu");
     if (a->nu > 0 && !a->kernel) return cli_error(EXIT_USAGE, "--nu is for --kernel matern");
     if (a->kernel && a->optimize == RIDGE_RECOMMEND)
         return cli_error(EXIT_USAGE,

@@ -50,9 +50,14 @@ int wls_check_outputs(const wls_args *a, const char *verb) {
 
 void wls_print_setting(FILE *f, const wls_args *a, const kspec_wls_opts *o) {
     fprintf(f, "%zu point%s", a->grid, cli_s(a->grid));
-    if (!a->fit || wls_expects(a))
-        fprintf(f, ", %zu mode%s, gamma %g, noise %g%s", o->P, cli_s(o->P), o->gamma, o->noise,
-                o->complex_noise ? " (complex)" : "");
+    if (!a->fit || wls_expects(a)) {
+        fprintf(f, ", %zu mode%s, gamma %g, noise ", o->P, cli_s(o->P), o->gamma);
+        if (a->noise_spectrum)
+            fprintf(f, "with the spectrum %s", a->noise_spectrum);
+        else
+            fprintf(f, "%g", o->noise);
+        if (o->complex_noise) fputs(" (complex)", f);
+    }
     fprintf(f, ", weights alpha %g, beta %g\n\n", o->alpha, o->beta);
 }
 

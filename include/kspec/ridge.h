@@ -37,7 +37,7 @@ typedef struct {
     double test_noise; /* without test rows: use the training rows plus noise of this standard deviation */
     double sigma;      /* divides X */
     int median_sigma;  /* 1: sigma is the median distance of training rows instead, as in kspec_norm_opts */
-    kspec_ridge_solver solver;
+    kspec_ridge_solver solver; /* FIXED_POINT: for Fourier features and KSPEC_KERNEL_MATERN */
     double tolerance;   /* relative, of delta, between 0 and 1; default 1e-12; see delta_error */
     int max_iterations; /* steps per point; default 200 (Newton) or 100,000 (fixed point) */
     uint64_t seed;

@@ -56,8 +56,11 @@ static kspec_status check_numbers(kspec_norm_opts *o, size_t n, kspec_error *err
 }
 
 /* Rejects orthogonal frequencies and a wanted error for methods that cannot use them. */
-static kspec_status check_features(const kspec_norm_opts *o, kspec_error *err) {
-    if (o->frequencies == KSPEC_FREQUENCIES_ORTHOGONAL && o->methods & KSPEC_NORM_METHOD_RFF_DEBIASED)
+static kspec_status check_features(const kspec_norm_opts *o, unsigned asked, kspec_error *err) {
+    if (o->frequencies == KSPEC_FREQUENCIES_ORTHOGONAL && !(asked & KS_NORM_RFF))
+        return ks_refuse(err, KSPEC_E_ARG, "frequencies", NULL,
+                         "orthogonal frequencies are for rff-power and rff-nystrom");
+    if (o->frequencies == KSPEC_FREQUENCIES_ORTHOGONAL && asked & KSPEC_NORM_METHOD_RFF_DEBIASED)
         return ks_refuse(err, KSPEC_E_ARG, "frequencies", NULL,
                          "rff-debiased needs independent features, which orthogonal frequencies do "
                          "not give");
@@ -70,7 +73,8 @@ static kspec_status check_features(const kspec_norm_opts *o, kspec_error *err) {
     return KSPEC_OK;
 }
 
-kspec_status ks_norm_check_options(kspec_norm_opts *o, size_t n, ks_kernel *kernel, kspec_error *err) {
+kspec_status ks_norm_check_options(kspec_norm_opts *o, size_t n, unsigned left_out, ks_kernel *kernel,
+                                   kspec_error *err) {
     const ks_bandwidth bandwidth = {o->sigma, o->gamma, o->median_sigma};
     if (!o->methods) o->methods = KSPEC_NORM_METHOD_LANCZOS;
     if (o->methods & ~ALL)
@@ -82,7 +86,7 @@ kspec_status ks_norm_check_options(kspec_norm_opts *o, size_t n, ks_kernel *kern
     kspec_status st = ks_kernel_check(kernel, err);
     if (!st) st = ks_bandwidth_check(&bandwidth, err);
     if (!st) st = check_numbers(o, n, err);
-    if (!st) st = check_features(o, err);
+    if (!st) st = check_features(o, o->methods | left_out, err);
     if (st || !o->gram) return st;
     if (o->methods & KS_NORM_RFF)
         return ks_fail(err, KSPEC_E_ARG, "random features need the rows themselves, not their Gram matrix");

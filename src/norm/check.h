@@ -14,8 +14,12 @@ enum {
 /* The methods that AUTO chooses for n x p inputs */
 unsigned ks_norm_auto(const kspec_norm_opts *o, size_t n, size_t p);
 
-/* Checks the options for n rows and the kernel, and fills in all defaults except sigma. */
-kspec_status ks_norm_check_options(kspec_norm_opts *o, size_t n, ks_kernel *kernel, kspec_error *err);
+/*
+ * Checks the options for n rows and the kernel, and fills in all defaults except sigma. left_out: the methods
+ * that AUTO skipped
+ */
+kspec_status ks_norm_check_options(kspec_norm_opts *o, size_t n, unsigned left_out, ks_kernel *kernel,
+                                   kspec_error *err);
 
 /*
  * Returns KSPEC_E_DATA if any two rows show that K is not a Gram matrix. *unit becomes a power of two near

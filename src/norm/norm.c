@@ -55,7 +55,7 @@ static kspec_status prepare(ks_norm_job *j, const kspec_matrix *x, kspec_norm_re
         o->methods = (o->methods & ~(unsigned)KSPEC_NORM_METHOD_AUTO) | ks_norm_auto(o, x->rows, x->cols);
         j->left_out = both & ~o->methods;
     }
-    if (!st) st = ks_norm_check_options(o, x->rows, &j->kernel, err);
+    if (!st) st = ks_norm_check_options(o, x->rows, j->left_out, &j->kernel, err);
     if (st) return st;
     j->unit = 1;
     j->r = o->sample;

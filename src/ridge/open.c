@@ -71,6 +71,10 @@ static kspec_status check_options(kspec_ridge_opts *o, kspec_error *err) {
         return ks_refuse(err, KSPEC_E_ARG, "activation", NULL,
                          "features other than Fourier's are computed on the "
                          "processor, not on a GPU");
+    if (o->solver != KSPEC_RIDGE_SOLVER_NEWTON && o->activation != KSPEC_RIDGE_ACTIVATION_FOURIER &&
+        o->kernel != KSPEC_KERNEL_MATERN)
+        return ks_refuse(err, KSPEC_E_ARG, "solver", NULL,
+                         "features with one fixed point are solved by Newton's method only");
     ks_bandwidth b = bandwidth(o);
     kspec_status st = ks_bandwidth_check(&b, err);
     if (!st) st = check_kernel(o, err);

@@ -126,6 +126,12 @@ expect_stdout '^[0-9]+ features, for an expected error of rff-power of (5|4\.9[0
 # Theorem 2.5
 expect_status 0 kspec norm x.npy --method power --sigma 4 --updates 30 --stop 1e-15 --json
 expect_json "0 < $r['power']['bound'] < 400 and $r['power']['bound_vacuous'] is False"
+cp "$out" power.json
+expect_status 0 kspec norm x.npy --method bound --sigma 4 --updates 30 --stop 1e-15 --json
+expect_json "set($r) == {'power', 'rff-power'} and $r['rff-power']['bound'] > 0"
+expect_json "$r['power']['bound'] == json.load(open('power.json'))['results'][0]['bound']"
+expect_status 0 kspec norm x.npy --method auto --features 64 --json
+expect_json "set($r) == {'lanczos', 'rff-debiased'} and $r['rff-debiased']['features'] == 64"
 
 # one row; duplicates
 printf '1,2,3\n' >one.csv
@@ -186,6 +192,13 @@ expect_error 2 'orthogonal frequencies are for the Gaussian and the Matern' \
     kspec norm x.npy --kernel cauchy --frequencies orthogonal
 expect_error 2 'rff-debiased needs independent features' \
     kspec norm x.npy --method rff-debiased --frequencies orthogonal
+for option in '--features 9' '--frequencies orthogonal' '--sample 9' --sample-first '--repeat 2'; do
+    expect_error 2 "^kspec: ${option% *} is for methods with [a-z ]+: " \
+        kspec norm x.npy --method power $option
+done
+expect_error 2 'sample is for methods with a sample' kspec norm x.npy --method rff-power --sample 9
+expect_error 2 'sample is for methods with a sample' kspec norm x.npy --sample 9
+expect_error 2 'features is for methods with random' kspec norm k.csv --gram --features 9
 expect_error 2 'it needs --features auto' kspec norm x.npy --error 0.1
 expect_error 2 'a wanted error needs the method rff-power' kspec norm x.npy --method lanczos --features auto
 expect_error 2 "'both' must be one of rows, cols" kspec norm x.npy --unit both

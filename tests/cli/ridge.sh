@@ -155,6 +155,9 @@ expect_json 'len(j["densities"][0]["x"]) == 96 and max(j["densities"][0]["densit
 cp "$out" density.json
 expect_status 0 kspec plot density.json -o density.gp
 expect_error 2 'slope is for --activation leaky' kspec ridge $labels --slope 0.2
+expect_error 2 'slope 0 is --activation relu' kspec ridge $labels --activation leaky --slope 0
+expect_error 2 "Newton's method only \\(--solver\\)" \
+    kspec ridge $labels --activation relu --solver fixed-point
 expect_error 2 'density needs --features' kspec ridge x.npy --target labels.npy --density
 # all of them: columns of zeros and ones, and the share of wrong classes
 expect_status 0 kspec ridge $labels --classes all --per-class 5 --center-target --json

@@ -114,7 +114,7 @@ expect_stdout 'expected error'
 
 # noise by its spectrum: a white one is --noise, any other is given in full, and draws agree
 py "np.save('white.npy', np.full(16, 0.09)); s = 1 / (1 + np.minimum(np.arange(16), 16 - np.arange(16)))
-np.save('red.npy', s); np.save('skewed.npy', np.arange(16.0))"
+np.save('red.npy', s); np.save('skewed.npy', np.arange(16.0)); np.save('flat.npy', np.full(8, 0.09))"
 grid="--grid 16 --learn 5,16,20 --gamma 1 --alpha 0.5 --beta 0.5 --json"
 expect_status 0 kspec wls theory $grid --noise 0.3
 cp "$out" white.json
@@ -124,6 +124,10 @@ expect_json 'all(close(p[k], q[k], 1e-10) for k in ("error_noise", "variance")
 expect_status 0 kspec wls theory $grid --noise-spectrum red.npy --empirical 2000
 expect_json 'all(abs(p["error_noise"] - p["empirical_noise"]) < 5 * p["empirical_noise_stderr"]
     for p in j["points"])'
+expect_status 0 kspec wls theory --grid 8 --learn 3 --noise-spectrum flat.npy
+expect_stdout '^8 points, 8 modes, gamma 0, noise with the spectrum flat.npy, weights'
+expect_error 2 'complex-noise needs --noise S or --noise-spectrum' \
+    kspec wls theory --grid 8 --learn 3 --complex-noise
 expect_error 2 'noise 1 and a noise spectrum cannot be combined' \
     kspec wls theory $grid --noise-spectrum red.npy --noise 1
 expect_error 3 'the spectrum of real noise is symmetric' kspec wls theory $grid --noise-spectrum skewed.npy

@@ -92,6 +92,10 @@ TEST(bad_input) {
           .frequencies = KSPEC_FREQUENCIES_ORTHOGONAL);
     FAILS("rff-debiased needs independent features", .methods = KSPEC_NORM_METHOD_RFF_DEBIASED,
           .frequencies = KSPEC_FREQUENCIES_ORTHOGONAL);
+    FAILS("orthogonal frequencies are for rff-power and rff-nystrom", .methods = KSPEC_NORM_METHOD_NYSTROM,
+          .frequencies = KSPEC_FREQUENCIES_ORTHOGONAL);
+    FAILS("rff-debiased needs independent features", .methods = KSPEC_NORM_METHOD_AUTO,
+          .frequencies = KSPEC_FREQUENCIES_ORTHOGONAL); /* AUTO takes Lanczos for so few rows */
     FAILS("error 1 is not between 0 and 1", .methods = KSPEC_NORM_METHOD_RFF_POWER, .error = 1);
     FAILS("a wanted error needs the method rff-power", .error = 0.1);
     FAILS("more than 1000000", .methods = KSPEC_NORM_METHOD_RFF_POWER, .error = 1e-9);

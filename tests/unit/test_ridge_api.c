@@ -182,6 +182,10 @@ TEST(refusals) {
     CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "tolerance 2");
     o = (kspec_ridge_opts){.size = sizeof o, .solver = 7};
     CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "solver 7");
+    o = (kspec_ridge_opts){.size = sizeof o,
+                           .solver = KSPEC_RIDGE_SOLVER_FIXED_POINT,
+                           .activation = KSPEC_RIDGE_ACTIVATION_RELU};
+    CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "by Newton's method only");
     o = (kspec_ridge_opts){.size = sizeof o, .device = (kspec_device)7};
     CHECK_FAILS(kspec_ridge_open(&X, &y, NULL, NULL, &o, &r, &e), KSPEC_E_ARG, e, "unknown device 7");
     o = (kspec_ridge_opts){.size = sizeof o, .test_noise = 1};
