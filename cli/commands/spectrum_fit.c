@@ -105,6 +105,10 @@ static void print_eigenvalues(FILE *f, const spectrum_output *u) {
         if (u->truth) cli_cell(f, "%.5g", 12, k < u->truth_count ? u->truth[k] : 0);
         fputc('\n', f);
     }
+    if (r->fit->resolved == 0) {
+        fprintf(f, "\nresolved: none, from %zu eigenvalues of the sample\n", r->fit->levels);
+        return;
+    }
     fprintf(f, "\nresolved: the first %zu, from %zu eigenvalues of the sample; beyond them lies",
             r->fit->resolved, r->fit->levels);
     fprintf(f, " %.3g of the trace (%.2g … %.2g)\n", r->fit->beyond, r->fit->beyond_ci_low,

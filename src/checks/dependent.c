@@ -22,7 +22,7 @@ enum { ROWS = 1024, WINDOW = 64, COLS = 96, PAIRED = 256, LEAST = 20, LAGS = 6 }
 typedef struct {
     const ks_checked *c;
     size_t rows, window, cols;
-    size_t *row; /* the numbers of the sampled rows */
+    size_t *row, *col; /* the numbers of the sampled rows and columns */
     /* the sampled rows of each trial, rows x cols, centred by column and scaled to length 1 (or 0) */
     double *unit[2];
     double *square; /* the squared length of each row */
@@ -36,21 +36,19 @@ typedef struct {
 
 /* ---- the sample ---- */
 
-/* centers: the columns' centres in this trial, or NULL */
+/* centers: the sampled columns' centres in this trial */
 static void fill(sample *s, size_t trial, const double *centers, double *x, double *square) {
     const ks_checked *c = s->c;
-    for (size_t k = 0; k < s->cols; k++) {
-        const size_t j = k * c->phi->cols / s->cols;
-        const double center = centers ? centers[j] : ks_scan_center(c, trial, j);
-        for (size_t i = 0; i < s->rows; i++) {
-            const double value = ks_is_seen(c, trial, s->row[i]) ? ks_at(&c->phi[trial], s->row[i], j) : NAN;
-            x[i * s->cols + k] = isnan(value) ? 0 : value - center;
-        }
-    }
     for (size_t i = 0; i < s->rows; i++) {
-        double *to = x + i * s->cols, most = 0, sum = 0;
+        double *restrict to = x + i * s->cols, most = 0, sum = 0;
+        const int seen = ks_is_seen(c, trial, s->row[i]);
+        for (size_t k = 0; k < s->cols; k++) {
+            const double value = seen ? ks_at(&c->phi[trial], s->row[i], s->col[k]) : NAN;
+            to[k] = isnan(value) ? 0 : value - centers[k];
+        }
         for (size_t k = 0; k < s->cols; k++) most = fabs(to[k]) > most ? fabs(to[k]) : most;
-        for (size_t k = 0; k < s->cols && most > 0; k++) to[k] /= most, sum += to[k] * to[k];
+        for (size_t k = 0; k < s->cols && most > 0; k++) to[k] /= most;
+        for (size_t k = 0; k < s->cols && most > 0; k++) sum += to[k] * to[k];
         const double length = sqrt(sum);
         for (size_t k = 0; k < s->cols && most > 0; k++) to[k] /= length;
         if (square) square[i] = most * most * sum;
@@ -63,6 +61,7 @@ static int sample_make(const ks_checked *c, const ks_scan *all, sample *s, ks_ar
     *s = (sample){.c = c, .rows = P < ROWS ? P : ROWS, .cols = Q < COLS ? Q : COLS};
     s->window = s->rows == P ? P : WINDOW;
     s->row = ks_arena_alloc(arena, s->rows, sizeof *s->row);
+    s->col = ks_arena_alloc(arena, s->cols, sizeof *s->col);
     s->square = ks_arena_alloc(arena, s->rows, sizeof *s->square);
     for (int k = 0; k <= two; k++)
         s->unit[k] = ks_arena_alloc(arena, ks_size(s->rows, s->cols), sizeof(double));
@@ -70,14 +69,17 @@ static int sample_make(const ks_checked *c, const ks_scan *all, sample *s, ks_ar
     s->pair = ks_arena_alloc(arena, s->rows, sizeof *s->pair);
     s->product = ks_arena_alloc(arena, ks_size(s->paired, s->paired), sizeof(double));
     double *left = ks_arena_alloc(arena, ks_size((size_t)(1 + two) * s->paired, s->cols), sizeof *left);
+    double *centers = ks_arena_alloc(arena, s->cols, sizeof *centers);
     if (arena->failed) return 0;
     const size_t windows = s->rows / s->window;
     for (size_t i = 0; i < s->rows; i++)
         s->row[i] = i / s->window * (P - s->window) / (windows > 1 ? windows - 1 : 1) + i % s->window;
-    fill(s, 0, all->center, s->unit[0], s->square);
-    if (s->unit[1])
-        fill(s, 1, NULL, s->unit[1], NULL);
-    else
+    for (size_t k = 0; k < s->cols; k++) s->col[k] = k * Q / s->cols, centers[k] = all->center[s->col[k]];
+    fill(s, 0, centers, s->unit[0], s->square);
+    if (s->unit[1]) {
+        ks_scan_centers(c, 1, s->cols, s->col, centers);
+        fill(s, 1, centers, s->unit[1], NULL);
+    } else
         s->unit[1] = s->unit[0];
     ks_random_permutation(0, ks_stream(KS_STREAM_CHECK, 0), s->rows, s->pair);
     double *right = left + two * s->paired * s->cols; /* With one trial, left and right are the same rows. */
@@ -112,16 +114,18 @@ static const double ALIKE = 4.5;
 
 static void doubt_neighbours(ks_doubts to, const char *where, const sample *s) {
     const size_t n = s->paired;
-    const int two = s->unit[0] != s->unit[1];
+    const int two = s->unit[0] != s->unit[1], plain = !two && !s->c->row_groups; /* every pair counts */
     double sum = 0, squares = 0, count = 0, most = 0;
     size_t at = 0;
     for (size_t i = 0; i < n; i++) {
         const double *p = s->product + i * n;
-        for (size_t k = 0; k < (two ? n : i); k++) {
+        for (size_t k = 0; k < i && plain; k++) sum += p[k], squares += p[k] * p[k];
+        for (size_t k = 0; k < (two ? n : i) && !plain; k++) {
             const double own = i == k || !apart(s, s->pair[i], s->pair[k]) ? 0 : 1;
             sum += own * p[k], squares += own * (p[k] * p[k]), count += own;
         }
     }
+    if (plain) count = 0.5 * (double)n * (double)(n - 1);
     const double mean = sum / count, spread = sqrt(squares / count - mean * mean);
     if (!(count > 0 && spread > 1e-9)) return;
     for (size_t lag = 1, l = 0; l < LAGS && 4 * lag <= s->c->phi->rows; l++, lag *= 2) {
@@ -142,6 +146,14 @@ static void doubt_neighbours(ks_doubts to, const char *where, const sample *s) {
 
 /* ---- near copies ---- */
 
+static double distance_of(const sample *s, size_t i, size_t k) {
+    const double product = s->product[i * s->paired + k];
+    if (!(product > 0.5)) return INFINITY; /* the distance is at least 1/2, and all that count are smaller */
+    const double a = s->square[s->pair[i]], b = s->square[s->pair[k]],
+                 d = 1 - 2 * sqrt(a) * sqrt(b) / (a + b) * product;
+    return d > 1e-12 && apart(s, s->pair[i], s->pair[k]) ? d : INFINITY;
+}
+
 /*
  * The distance of two rows is |a - b|^2 / (|a|^2 + |b|^2), about 1 for independent rows. For a smooth
  * distribution the number of pairs below a distance grows at least twofold when the distance doubles. If
@@ -151,18 +163,13 @@ static void doubt_neighbours(ks_doubts to, const char *where, const sample *s) {
 static void doubt_copies(ks_doubts to, const char *where, const sample *s, ks_arena *arena) {
     enum { STEPS = 16, MOST = 5 };
     const size_t n = s->paired;
-    double below[STEPS] = {0}, *distance = s->product; /* each distance overwrites its product */
+    double below[STEPS] = {0};
     unsigned char *near = ks_arena_zalloc(arena, n, 1);
     if (arena->failed) return;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++) {
-            double *p = &distance[i * n + k], d = INFINITY;
-            if (*p > 0.5) { /* otherwise the distance is at least 1/2, and all that count are smaller */
-                const double a = s->square[s->pair[i]], b = s->square[s->pair[k]];
-                d = 1 - 2 * sqrt(a) * sqrt(b) / (a + b) * *p;
-                if (!(d > 1e-12) || !apart(s, s->pair[i], s->pair[k])) d = INFINITY;
-            }
-            *p = d;
+            if (!(s->product[i * n + k] > 0.5)) continue;
+            const double d = distance_of(s, i, k);
             for (int step = 1; step < STEPS && d < ldexp(1, -step); step++) below[step]++;
         }
     const double least = fmax(12, 0.05 * (double)n);
@@ -173,7 +180,7 @@ static void doubt_copies(ks_doubts to, const char *where, const sample *s, ks_ar
         size_t rows = 0, first[2] = {0, 0};
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k < i; k++) {
-                if (!(distance[i * n + k] < ldexp(1, -step - 2))) continue;
+                if (!(distance_of(s, i, k) < ldexp(1, -step - 2))) continue;
                 if (!first[0] && !first[1]) first[0] = s->row[s->pair[i]], first[1] = s->row[s->pair[k]];
                 near[i] = near[k] = 1;
             }

@@ -22,8 +22,8 @@ typedef struct {
 /* Allocates everything in the arena; the caller checks arena->failed. */
 void ks_scan_make(const ks_checked *c, ks_scan *s, ks_arena *arena);
 
-/* The centre of column j of a trial: the median of some rows */
-double ks_scan_center(const ks_checked *c, size_t trial, size_t j);
+/* The centres of n columns of a trial, the medians of some rows; cols: their numbers, NULL for 0 ... n - 1 */
+void ks_scan_centers(const ks_checked *c, size_t trial, size_t n, const size_t *cols, double *center);
 
 /* Does the trial have row i? */
 static inline int ks_is_seen(const ks_checked *c, size_t trial, size_t i) {

@@ -3,7 +3,6 @@
 
 #include "base/matrix.h"
 #include "base/parallel.h"
-#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,21 +12,44 @@
 
 /*
  * The number of rows that determine the centre of a column, which only needs to be near the bulk of the
- * values.
+ * values. SIDE columns are sorted side by side, each with its missing values at the end.
  */
-enum { ASKED = 31 };
+enum { ASKED = 31, SLOTS = 32, SIDE = 8 };
 
-double ks_scan_center(const ks_checked *c, size_t trial, size_t j) {
-    double x[ASKED];
-    size_t n = 0, P = c->phi->rows, asked = P < ASKED ? P : ASKED;
-    for (size_t k = 0; k < asked; k++) {
-        const size_t i = k * P / asked;
-        const double value = ks_is_seen(c, trial, i) ? ks_at(&c->phi[trial], i, j) : NAN;
-        if (isfinite(value)) x[n++] = value;
+/* Batcher's odd-even merge sort; it does not branch on values */
+static void sort_columns(double x[SLOTS][SIDE]) {
+    for (size_t p = 1; p < SLOTS; p *= 2)
+        for (size_t k = p; k > 0; k /= 2)
+            for (size_t first = k < p ? k : 0, i = first; i + k < SLOTS; i++) {
+                if (((i - first) & k) || (i ^ (i + k)) >= 2 * p) continue;
+                double *restrict a = x[i], *restrict b = x[i + k];
+                for (size_t l = 0; l < SIDE; l++) {
+                    const double low = a[l] < b[l] ? a[l] : b[l];
+                    b[l] = a[l] > b[l] ? a[l] : b[l];
+                    a[l] = low;
+                }
+            }
+}
+
+void ks_scan_centers(const ks_checked *c, size_t trial, size_t n, const size_t *cols, double *center) {
+    const size_t P = c->phi->rows, asked = P < ASKED ? P : ASKED;
+    for (size_t j = 0; j < n; j++) center[j] = 0;
+    for (size_t from = 0; from < n && c->center != KSPEC_CENTER_NONE; from += SIDE) {
+        const size_t side = n - from < SIDE ? n - from : SIDE;
+        size_t count[SIDE] = {0};
+        double x[SLOTS][SIDE];
+        for (size_t k = 0; k < SLOTS; k++)
+            for (size_t l = 0; l < SIDE; l++) x[k][l] = INFINITY;
+        for (size_t k = 0; k < asked; k++) {
+            const size_t i = k * P / asked;
+            for (size_t l = 0; l < side && ks_is_seen(c, trial, i); l++) {
+                const double value = ks_at(&c->phi[trial], i, cols ? cols[from + l] : from + l);
+                if (isfinite(value)) x[k][l] = value, count[l]++;
+            }
+        }
+        sort_columns(x);
+        for (size_t l = 0; l < side; l++) center[from + l] = count[l] ? x[count[l] / 2][l] : 0;
     }
-    if (!n || c->center == KSPEC_CENTER_NONE) return 0;
-    ks_sort_ascending(x, n);
-    return x[n / 2];
 }
 
 /* ---- the pass ---- */
@@ -38,9 +60,38 @@ static double weight(size_t k) {
     return 1 + (turns - floor(turns));
 }
 
+static const double LEAST_MARK = 999;
+
 static inline int is_mark(double x) {
     x = fabs(x);
     return (x == 999) | (x == 9999) | (x == 32768) | (x >= 9e19);
+}
+
+/* Sums that the processor adds up side by side, and the largest entries */
+enum { LANES = 8 };
+
+typedef struct {
+    double square[LANES], image[LANES], most[LANES];
+} lanes;
+
+/* Adds the first entries of a line to the sums, up to a multiple of LANES. Returns how many. */
+static size_t add_lanes(const double *restrict x, size_t n, const double *restrict center, double scale,
+                        double own, const double *restrict weights, lanes *to, double *restrict squares,
+                        double *restrict images) {
+    lanes sums = {{0}, {0}, {0}};
+    size_t k = 0;
+    for (; k + LANES <= n; k += LANES)
+        for (size_t l = 0; l < LANES; l++) {
+            const double size = fabs(x[k + l]), raw = (x[k + l] - center[k + l]) * scale,
+                         d = raw == raw ? raw : 0;
+            sums.most[l] = size > sums.most[l] ? size : sums.most[l];
+            sums.square[l] += d * d;
+            sums.image[l] += weights[k + l] * d;
+            squares[k + l] += d * d;
+            images[k + l] += own * d;
+        }
+    *to = sums;
+    return k;
 }
 
 /*
@@ -49,21 +100,14 @@ static inline int is_mark(double x) {
 static inline int add_line(const double *x, ptrdiff_t step, size_t n, const double *center, double scale,
                            double own, const double *weights, double *square, double *image,
                            double *restrict squares, double *restrict images, const unsigned char *seen) {
-    enum { LANES = 8 }; /* sums that the processor adds up side by side */
-    double sum = 0, projected = 0, part[LANES] = {0}, image_part[LANES] = {0};
+    lanes part = {{0}, {0}, {0}};
+    double sum = 0, projected = 0, most = 0;
     int marked = 0;
-    size_t k = 0;
-    for (; k + LANES <= n && step == 1 && !seen; k += LANES)
-        for (size_t l = 0; l < LANES; l++) {
-            double d = (x[k + l] - center[k + l]) * scale;
-            d = d == d ? d : 0;
-            marked |= is_mark(x[k + l]);
-            part[l] += d * d;
-            image_part[l] += weights[k + l] * d;
-            squares[k + l] += d * d;
-            images[k + l] += own * d;
-        }
-    for (size_t l = 0; l < LANES; l++) sum += part[l], projected += image_part[l];
+    size_t k =
+        step == 1 && !seen ? add_lanes(x, n, center, scale, own, weights, &part, squares, images) : 0;
+    for (size_t l = 0; l < LANES; l++)
+        sum += part.square[l], projected += part.image[l], most = fmax(most, part.most[l]);
+    for (size_t j = 0; j < k && most >= LEAST_MARK; j++) marked |= is_mark(x[j]);
     for (; k < n; k++) {
         const double value = x[(ptrdiff_t)k * step];
         double d = (value - center[k]) * scale;
@@ -156,7 +200,7 @@ static void add_trial(const ks_run *run, const ks_checked *c, size_t t, ks_scan 
     const int by_rows = labs((long)m->col_stride) <= labs((long)m->row_stride) || P == 1;
     pass p = {
         c, t, longer_of(c), by_rows, s, r, t ? r->row_image : s->row_image, t ? r->col_image : s->col_image};
-    for (size_t j = 0; j < Q; j++) r->center[j] = ks_scan_center(c, t, j);
+    ks_scan_centers(c, t, Q, NULL, r->center);
     for (size_t i = 0; i < P; i++) r->seen[i] = (unsigned char)ks_is_seen(c, t, i);
     (void)ks_parallel_for(run, r->parts, add_part, &p, NULL); /* no part can fail */
     double *squares = by_rows ? s->col : s->row, *images = by_rows ? p.col_image : p.row_image;

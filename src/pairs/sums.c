@@ -320,6 +320,25 @@ typedef struct {
     double own, own_less;
 } simple;
 
+/* Adds a[k] b[k] to sum[k], and all of them to *all. */
+static void add_products(size_t n, const double *restrict a, const double *restrict b, double *restrict all,
+                         double *restrict sum) {
+    for (size_t k = 0; k < n; k++) sum[k] += a[k] * b[k];
+    for (size_t k = 0; k < n; k++) *all += a[k] * b[k];
+}
+
+/* Adds a[k]^2 to square[k], and a[k] b[k] a[k] to cube[k] unless that is NULL. */
+static void add_squares(size_t n, const double *restrict a, const double *restrict b, double *restrict square,
+                        double *restrict cube) {
+    for (size_t k = 0; k < n; k++) square[k] += a[k] * a[k];
+    for (size_t k = 0; k < n && cube; k++) cube[k] += a[k] * b[k] * a[k];
+}
+
+/* Adds factor x[k] to sum[k]. */
+static void add_multiple(size_t n, double factor, const double *restrict x, double *restrict sum) {
+    for (size_t k = 0; k < n; k++) sum[k] += factor * x[k];
+}
+
 static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, kspec_error *err) {
     size_t P = t->P, Q = t->Q, R = t->R;
     double *columns = ks_arena_zalloc(arena, 7 * Q + 5 * R, sizeof *columns);
@@ -341,33 +360,27 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
                   .u2 = rows + P,
                   .own = ks_sums_own_share(Q, t->columns > 0 ? t->columns : INFINITY),
                   .own_less = ks_sums_own_share(Q - 1, t->columns > 0 ? t->columns : INFINITY)};
+    if (t->X == t->Z) s->z2 = s->x2, s->xzz = s->xxz;
     for (size_t i = 0; i < P; i++) {
         const double *x = t->X + i * Q, *z = t->Z + i * Q, *y = t->Y + i * R, *w = t->W + i * R;
-        for (size_t k = 0; k < Q; k++) {
-            double p = x[k] * z[k];
-            s->u[i] += p;
-            s->v[k] += p;
-            s->x2[k] += x[k] * x[k], s->z2[k] += z[k] * z[k];
-            s->xxz[k] += p * x[k], s->xzz[k] += p * z[k];
-        }
-        for (size_t g = 0; g < R && !t->same; g++) {
-            s->u2[i] += y[g] * w[g], s->v2[g] += y[g] * w[g];
-            s->y2[g] += y[g] * y[g], s->w2[g] += w[g] * w[g];
-        }
+        add_products(Q, x, z, &s->u[i], s->v);
+        add_squares(Q, x, z, s->x2, s->xxz);
+        if (t->X != t->Z) add_squares(Q, z, x, s->z2, s->xzz);
+        if (t->same) continue;
+        add_products(R, y, w, &s->u2[i], s->v2);
+        add_squares(R, y, w, s->y2, NULL), add_squares(R, w, y, s->w2, NULL);
     }
     if (t->same) s->u2 = s->u, s->v2 = s->v, s->y2 = s->z2, s->w2 = s->x2; /* Y = Z, W = X */
     for (size_t k = 0; k < Q; k++) s->V += s->v[k];
     for (size_t g = 0; g < R; g++) s->V2 += s->v2[g];
     if (t->whole) return KSPEC_OK;
+    if (t->X == t->Z) s->tz = s->tx;
     for (size_t i = 0; i < P; i++) {
-        for (size_t k = 0; k < Q; k++) {
-            s->tx[k] += s->u2[i] * t->X[i * Q + k];
-            s->tz[k] += s->u2[i] * t->Z[i * Q + k];
-        }
-        for (size_t g = 0; g < R && !t->same; g++) {
-            s->ty[g] += s->u[i] * t->Y[i * R + g];
-            s->tw[g] += s->u[i] * t->W[i * R + g];
-        }
+        add_multiple(Q, s->u2[i], t->X + i * Q, s->tx);
+        if (t->X != t->Z) add_multiple(Q, s->u2[i], t->Z + i * Q, s->tz);
+        if (t->same) continue;
+        add_multiple(R, s->u[i], t->Y + i * R, s->ty);
+        add_multiple(R, s->u[i], t->W + i * R, s->tw);
     }
     if (t->same) s->ty = s->tz, s->tw = s->tx;
     return KSPEC_OK;
