@@ -127,7 +127,8 @@ def error_bars():
                       "within two"], rows)
     for width in (w for w in (128, 1024) if t.runs[w]):
         columns = (("SD over seeds", "unbiased", lambda x: variance(x) ** 0.5),
-                   ("mean error of the ratio", "ratio_stderr", mean), ("mean error at a fixed scale", "stderr", mean))
+                   ("mean error of the ratio", "ratio_stderr", mean),
+                   ("mean error at a fixed scale", "stderr", mean))
         lines += ["", *markdown([f"m(2) of width {width}", *(f"epoch {e}" for e in SHOWN)], [
             [what, *(f"{of(values('unit', width, key, 2, e)):.4f}" for e in SHOWN)]
             for what, key, of in columns])]
