@@ -18,49 +18,47 @@ TITLE = "# Every figure of the four papers"
 EXPLANATION = """\
 ## How to read this page
 
-Each row of the table is a figure, or some panels of a figure. For each figure a script in `repro/` runs
+Each row of the table above is a figure, or some panels of a figure. For each figure a script in `repro/` runs
 `kspec`, draws the figure and checks the paper's claims numerically. The sections below list every claim
 together with our number.
 
-- **reproduced**: every claim holds.
-- **under a reading**: the paper leaves a setting open, and every claim holds under one choice of it.
-- **in part**: under every reading, at least one claim does not hold. The claim's row gives the reason, as
-  far as we know it.
-- **undecided** (of one claim): our measurement is not precise enough to confirm or refute it.
+| verdict | meaning |
+|---|---|
+| reproduced | every claim holds |
+| under a reading | the paper leaves a setting open, and every claim holds under one choice of it |
+| in part | under every reading, at least one claim does not hold; its row gives the reason if we know it |
+| undecided (of one claim) | our measurement is not precise enough to confirm or refute the claim |
 
-A claim that depends on a reading is tried under each one and counts once. We worked from the papers' text,
-not from the authors' programs. We therefore cannot confirm any of the readings.
+If a claim depends on a reading, we check it under each reading, and count it once. We worked from the papers'
+text, not from the authors' programs. We therefore cannot confirm any of the readings.
 
-A check needs a number for words such as “very close” or “roughly linear”. We chose these numbers, and the
-head of each script states them. Another choice can change a verdict, so read the number as well as the
-verdict. Rows marked *ours* are statements of this project. They must hold, or the script fails. They do not
-count as claims.
+To check words such as “very close” or “roughly linear”, we need a number. We chose these numbers, and
+the head of each script states them. Another choice of a number can change a verdict, so read our number as well
+as the verdict. Rows marked *ours* are statements of this project, and do not count as claims. If such a
+statement does not hold, the script fails.
 
-The readings of the paper on Gram norms concern its words “all features standardized”. The paper gives σ but
-does not say how it scales the features.
+The paper on Gram norms gives σ, but its words “all features standardized” do not say how it scales the
+features. The paper on spectral moments leaves three other settings open.
 
-- *as printed*: we use z-scores and the printed σ.
-- *unit rows* and *unit columns*: we scale the rows or the columns to length 1 and use the printed σ.
-- *min–max, σ = 1*: we scale the columns to 0 … 1 and use σ = 1. Only this σ agrees with the paper's w ~
-  N(0, I).
-
-The readings of the paper on spectral moments concern three other settings.
-
-- *images centred, mean |x|² = 1* and *pixels/255*: the paper does not say how it scales pixels for its
-  networks.
-- *negative estimates dropped* and *every estimate counted*: a negative estimate has no real square root.
-- *row and col as defined* and *row and col exchanged*: the paper says that one estimator stays biased, and
-  also that it converges.
+| paper | reading | what we do |
+|---|---|---|
+| Gram norms | as printed | z-scores and the printed σ |
+| Gram norms | unit rows, unit columns | rows or columns of length 1, and the printed σ |
+| Gram norms | min–max, σ = 1 | columns scaled to 0 … 1; only σ = 1 agrees with the paper's w ~ N(0, I) |
+| spectral moments | images centred, mean \\|x\\|² = 1; pixels/255 | two ways to scale the pixels of its networks |
+| spectral moments | negative estimates dropped; every estimate counted | a negative estimate has no real square root |
+| spectral moments | row and col as defined; row and col exchanged | the paper says that one estimator stays biased, \
+and also that it converges |
 
 ## How to run it
 
-`make repro` runs a quick version of every figure, with smaller sizes and fewer draws. It takes about five
-minutes on two quiet cores. `make repro-full` runs the figures at the papers' sizes. This takes hours, but
-an interrupted run continues where it stopped. `make repro-docs` writes this page.
+`make repro` runs a quick version of every figure, with smaller sizes and fewer draws, in about five minutes
+on two quiet cores. `make repro-full` runs the figures at the papers' sizes, which takes hours. If this run is
+interrupted, it continues where it stopped. `make repro-docs` writes this page.
 
-`python3 repro/run.py 000-A1b` runs one figure; `--full` runs it at the paper's size. Under `mpirun` or
-`srun` the ranks divide the commands among themselves ([scale.md](explanation/scale.md)).
-`repro/networks.py` trains the 29 networks of each width for Figures 4, A3 and A4 on a GPU."""
+The command `python3 repro/run.py 000-A1b` runs one figure, and with `--full` it runs it at the paper's size.
+Under `mpirun` or `srun` the ranks divide the commands among themselves ([scale.md](explanation/scale.md)).
+The program `repro/networks.py` trains the 29 networks of each width for Figures 4, A3 and A4 on a GPU."""
 SHORT = {"000": "spectral moments", "001": "Gram norm", "002": "random features",
          "003": "weighted least squares"}
 # What a paper leaves open, as the claims name it
@@ -136,13 +134,13 @@ def totals(results):
     claims = [outcome(c) for r in results for c in distinct(r).values()]
     reduced = sum(r["size"] != "full" for r in results)
     size = ("all at the papers' sizes" if not reduced else
-            f"{len(results) - reduced} at the papers' sizes, {reduced} reduced (marked *quick*)")
+            f"{len(results) - reduced} at the papers' sizes and {reduced} reduced (marked *quick*)")
     none, open_claims = claims.count("none"), claims.count("undecided")
     last = (f"{none} hold under none, and {open_claims} {'is' if open_claims == 1 else 'are'} undecided"
             if open_claims else f"and {none} hold under none")
-    return (f"{len(results)} figures: {size}. Verdicts: {', '.join(counts)}. The figures make {len(claims)} "
-            f"claims: {claims.count('every')} hold, {claims.count('some')} hold under some reading, "
-            f"{last}.\n")
+    return (f"This page has {len(results)} figures, {size}. The verdicts on them are {', '.join(counts)}. "
+            f"The figures make {len(claims)} claims, of which {claims.count('every')} hold, "
+            f"{claims.count('some')} hold under some reading, {last}.\n")
 
 
 def command(r):
@@ -166,9 +164,9 @@ def section(r):
     """A figure: its verdict, claims, statements of ours and pictures"""
     found, *readings = verdict(r)[1].split("<br>")
     found = found.replace("**: ", "**, ").replace(" claims", " claims hold")
-    yield f"\n### {r['name']}\n\n{r['title']}. Verdict: {found}.\n"
+    yield f"\n### {r['name']}\n\n" + head("figure", "verdict") + "\n" + row(r["title"], found) + "\n"
     if readings:
-        yield bullets("Claims that hold, by reading:", readings)
+        yield of_readings(reading.rsplit(": ", 1) for reading in readings)
     if not r["claims"]:
         yield f"{r['reason']}.\n"
         return
@@ -189,14 +187,14 @@ def section(r):
     yield from (f"![{r['title']}](images/repro/{p})" for p in r["pictures"])
     if r["commands"]:
         count = r["command_count"]
-        ran = "one command" if count == 1 else f"{count} commands. The first is"
-        yield f"\n`{command(r)}` runs {ran}:\n\n    {r['commands'][0]}"
+        ran = "one command" if count == 1 else f"{count} commands, of which this is the first"
+        yield f"\nThe script `{command(r)}` runs {ran}:\n\n    {r['commands'][0]}"
     else:
-        yield f"\n`{command(r)}` writes this figure."
+        yield f"\nThe script `{command(r)}` writes this figure."
 
 
-def bullets(text, lines):
-    return f"{text}\n\n" + "".join(f"- {line}\n" for line in lines)
+def of_readings(lines):
+    return "\n".join((head("reading", "claims that hold"), *(row(*line) for line in lines))) + "\n"
 
 
 def sections(results):
@@ -217,8 +215,9 @@ def all_readings(results):
             if reading:
                 count.setdefault(reading, []).extend(held)
     if count:
-        yield "\n" + bullets("Claims that hold, over all figures that depend on a reading:", [
-            f"{reading}: {held.count(True)} of {len(held)}" for reading, held in count.items()]).rstrip()
+        yield "\nThe table counts the claims over all figures of this paper that depend on a reading:\n"
+        yield of_readings((reading, f"{held.count(True)} of {len(held)}")
+                          for reading, held in count.items()).rstrip()
 
 
 def main():
