@@ -13,7 +13,7 @@ const ks_backend *ks_backends[] = {
     &ks_gpu_backend,
     &ks_cpu_backend,
     NULL,
-    /* a free entry, where a test inserts a backend */ NULL,
+    /* for a test's backend */ NULL,
 };
 
 static const ks_backend *choose(const ks_run *run, ks_holding how, double work) {

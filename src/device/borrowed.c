@@ -1,4 +1,4 @@
-/* Finds the GPU that holds the caller's matrices, and packs or copies them. */
+/* Finds the GPU whose memory contains the caller's matrices, and packs or copies the matrices. */
 #include "device/borrowed.h"
 
 #include "base/error.h"
@@ -11,7 +11,7 @@ kspec_status ks_borrowed_check(kspec_memory memory, kspec_error *err) {
     return ks_fail(err, KSPEC_E_ARG, "unknown memory %d", (int)memory);
 }
 
-/* The number of the GPU that holds all matrices */
+/* Finds the number of the GPU whose memory contains all matrices. */
 static kspec_status owner_of(const kspec_matrix *m, size_t count, int *owner, kspec_error *err) {
     const char *why;
     const ks_plugin *plugin = ks_plugin_load(&why);
@@ -73,7 +73,9 @@ kspec_status ks_borrowed_pack(const ks_run *run, const kspec_matrix *m, double a
     return ks_device_status(d, on_device, "a copy of the matrix", err);
 }
 
-/* Copies dense matrices directly; otherwise packs rows on the device, PACK entries at a time. */
+/*
+ * Copies dense matrices directly. The device first packs the rows of other matrices, PACK entries at a time.
+ */
 static kspec_status fetch(ks_device *d, const kspec_matrix *m, double *to, kspec_error *err) {
     enum { PACK = 1 << 24 };
     const size_t P = m->rows, Q = m->cols, band = Q < PACK ? PACK / Q : 1;

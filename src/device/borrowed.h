@@ -6,15 +6,15 @@
 #include "device/device.h"
 
 /*
- * Replaces ks_placement_open(): finds the GPU that holds all `count` matrices, and opens it unless the caller
- * wants the CPU. Returns KSPEC_E_ARG if they are not in GPU memory, or on a different GPU than the one
- * requested by number.
+ * Finds the GPU that contains all `count` matrices, and opens it unless the caller wants the CPU. The call
+ * replaces ks_placement_open(). Returns KSPEC_E_ARG if the matrices are not in GPU memory, or on a different
+ * GPU than the one requested by number.
  */
 kspec_status ks_placement_of_data(ks_placement *p, kspec_device want, const kspec_matrix *m, size_t count,
                                   kspec_error *err);
 
 /*
- * Sets out (the same size, on run->device) to alpha m, row by row. m is on the same device and has any
+ * Sets out to alpha m, row by row. Both matrices have the same size and are on run->device. m may have any
  * strides.
  */
 kspec_status ks_borrowed_pack(const ks_run *run, const kspec_matrix *m, double alpha, ks_mat *out,
@@ -27,7 +27,7 @@ kspec_status ks_borrowed_pack(const ks_run *run, const kspec_matrix *m, double a
 kspec_status ks_borrowed_fetch(ks_placement *p, const kspec_matrix *from, size_t count, kspec_matrix *to,
                                ks_arena *arena, kspec_error *err);
 
-/* Are the entries contiguous, row by row? Or column by column? */
+/* Are the entries contiguous, row by row or column by column? */
 int ks_borrowed_by_rows(const kspec_matrix *m);
 int ks_borrowed_by_cols(const kspec_matrix *m);
 
@@ -35,8 +35,8 @@ int ks_borrowed_by_cols(const kspec_matrix *m);
 kspec_status ks_borrowed_check(kspec_memory memory, kspec_error *err);
 
 /*
- * For calls that compute on host memory: calls ks_placement_open() or ks_placement_of_data(). If the data are
- * on a GPU, *x becomes a view of a host copy.
+ * Opens the placement of a call that computes on host memory, by ks_placement_open() or
+ * ks_placement_of_data(). If the data are on a GPU, *x becomes a view of a host copy.
  */
 kspec_status ks_borrowed_open(ks_placement *p, kspec_device want, kspec_memory memory, kspec_matrix *x,
                               ks_arena *arena, kspec_error *err);

@@ -14,17 +14,20 @@ kspec_status ks_device_shift(const ks_run *run, size_t n, double c, ks_mat *X, k
     return status(run, d->plugin->shift(d->gpu, n, c, ks_mat_address(X)), err);
 }
 
-/* The size of the first of two halves, in whole blocks */
+/* Returns the size of the first of two halves, a multiple of the block size. */
 static size_t half(size_t n) { return (n / KS_TRIANGLE + 1) / 2 * KS_TRIANGLE; }
 
-/* C (m x n) = beta C + alpha A^T B, A k x m, B k x n, all with rows ld apart */
+/* Sets C to beta C + alpha A^T B, where C is m x n, A is k x m and B is k x n. All rows are ld apart. */
 static kspec_status add_product(const ks_run *run, size_t ld, size_t m, size_t n, size_t k, double alpha,
                                 const double *A, const double *B, double beta, double *C, kspec_error *err) {
     const ks_matmul p = {1, 0, m, n, k, alpha, A, ld, B, ld, beta, C, ld, A == B && m == n};
     return ks_gpu_product(run, &p, err);
 }
 
-/* X (n x m) becomes U^-T X: X_1 = U_11^-T X_1, X_2 = U_22^-T (X_2 - U_12^T X_1) */
+/*
+ * Replaces the n x m matrix X by U^-T X. The halves are X_1 = U_11^-T X_1 and X_2 = U_22^-T (X_2 - U_12^T
+ * X_1).
+ */
 static kspec_status solve(const ks_run *run, size_t ld, size_t n, const double *U, size_t m, double *X,
                           kspec_error *err) {
     const ks_device *d = run->device;
@@ -35,7 +38,10 @@ static kspec_status solve(const ks_run *run, size_t ld, size_t n, const double *
     return st ? st : solve(run, ld, n - h, U + h * ld + h, m, X + h * ld, err);
 }
 
-/* U_11 of A_11, U_12 = U_11^-T A_12, U_22 of A_22 - U_12^T U_12 */
+/*
+ * Factors A by halves. U_11 is the factor of A_11, U_12 is U_11^-T A_12, and U_22 is the factor of A_22 -
+ * U_12^T U_12.
+ */
 static kspec_status factor(const ks_run *run, size_t ld, size_t n, double *A, kspec_error *err) {
     const ks_device *d = run->device;
     if (n <= KS_TRIANGLE) return status(run, d->plugin->factor(d->gpu, n, A, ld), err);
@@ -47,7 +53,7 @@ static kspec_status factor(const ks_run *run, size_t ld, size_t n, double *A, ks
     return st ? st : factor(run, ld, n - h, last, err);
 }
 
-/* W, initially I, becomes U^-T: W_21 = -U_22^-T U_12^T W_11 */
+/* Replaces W, initially the identity, by U^-T. The lower block is W_21 = -U_22^-T U_12^T W_11. */
 static kspec_status invert(const ks_run *run, size_t ld, size_t n, const double *U, double *W,
                            kspec_error *err) {
     if (n <= KS_TRIANGLE) return solve(run, ld, n, U, n, W, err);

@@ -1,4 +1,7 @@
-/* The CPU backend: matrices in host memory, products by the BLAS, expressions tile by tile. */
+/*
+ * The CPU backend stores matrices in host memory, uses the BLAS for products, and computes expressions tile
+ * by tile.
+ */
 #include "base/error.h"
 #include "base/memory.h"
 #include "device/backend.h"

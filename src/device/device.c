@@ -13,9 +13,9 @@
 #include <string.h>
 
 /*
- * Loading CUDA, its BLAS and the data takes about START. A core does some 2e10 multiply-adds a second (fewer
- * in path, more in products). So a GPU pays off only if the CPU needs longer than SECONDS, and if the GPU is
- * then faster: many GPUs do few operations in double precision.
+ * Loading CUDA, its BLAS and the data takes about START seconds. A core does some RATE multiply-adds a second
+ * (fewer in path, more in products). So a GPU is worthwhile only if the CPU needs longer than SECONDS, and if
+ * the GPU is then faster. Many GPUs do few operations in double precision.
  */
 static const double RATE = 2e10, SECONDS = 3, START = 1;
 
@@ -65,7 +65,10 @@ static kspec_status resolve(kspec_device *want, kspec_error *err) {
 
 /* ---- opening ---- */
 
-/* Reads KSPEC_GPU_MEMORY, in bytes; 0 if the variable is not set, SIZE_MAX if it is not a number of GB */
+/*
+ * Reads KSPEC_GPU_MEMORY and returns bytes. Returns 0 if the variable is not set, and SIZE_MAX if it is not a
+ * number of GB.
+ */
 static size_t allowed(void) {
     const char *set = getenv("KSPEC_GPU_MEMORY");
     char *end;
@@ -74,10 +77,13 @@ static size_t allowed(void) {
     return *end == 0 && bytes >= 1 && bytes < 1e18 ? (size_t)bytes : SIZE_MAX;
 }
 
-/* A kspec_device from here on stands for the GPU of a rank; the offset is the rank's number on its machine */
+/*
+ * A kspec_device from OF_RANK on stands for the GPU of a rank. The difference is the rank's number on its
+ * machine.
+ */
 enum { OF_RANK = 1 << 20 };
 
-/* Opens GPU k. *found is 1 if the machine has a GPU */
+/* Opens GPU k. *found is 1 if the machine has a GPU. */
 static ks_device *open_device(ks_placement *p, int k, int *found) {
     const char *why;
     const ks_plugin *plugin = ks_plugin_load(&why);
@@ -174,7 +180,7 @@ kspec_status ks_placement_fit(ks_placement *p, size_t bytes, kspec_error *err) {
     const size_t room = ks_device_available(d);
     if (bytes <= room) return KSPEC_OK;
     kspec_error why;
-    if (room == 0 && d->plugin->message(d->gpu)[0]) /* even the query for free memory failed */
+    if (room == 0 && d->plugin->message(d->gpu)[0]) /* the query itself failed */
         ks_fail(&why, KSPEC_E_NUMERIC, "%s: %s", d->name, d->plugin->message(d->gpu));
     else
         ks_fail(&why, KSPEC_E_NOMEM, "%s: %.1f MB are needed, %.1f MB are free", d->name, ks_megabytes(bytes),
@@ -215,7 +221,7 @@ void ks_placement_describe(const ks_placement *p, kspec_device_used *used) {
 
 kspec_status ks_placement_run(ks_placement *p, kspec_status opened, kspec_team *team, ks_attempt *attempt,
                               void *call, kspec_error *err) {
-    kspec_error own = {0}; /* The result reports why the GPU failed. */
+    kspec_error own = {0};
     kspec_error *to = err ? err : &own;
     p->ranked = team && team->comm.ranks > 1;
     kspec_status st = opened ? opened : attempt(call, p, to);
@@ -259,7 +265,7 @@ kspec_status ks_device_status(ks_device *d, ks_plugin_status st, const char *wha
                    d->plugin->message(d->gpu));
 }
 
-/* ---- listing the devices ---- */
+/* ---- list ---- */
 
 static pthread_once_t asked = PTHREAD_ONCE_INIT;
 static char description[256], problem[256];

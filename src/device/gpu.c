@@ -1,6 +1,6 @@
 /*
- * The GPU backend, which calls the plugin. Operations are short. Between operations the caller receives
- * progress reports and may cancel.
+ * The GPU backend calls the plugin. Each operation is short. Between operations the library reports progress,
+ * and the caller may cancel.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -108,7 +108,7 @@ static kspec_status symmetrise(const ks_run *run, size_t n, ks_mat *X, kspec_err
 }
 
 static kspec_status triangle(const ks_run *run, size_t n, ks_mat *X, kspec_error *err) {
-    /* n zeros followed by n ones: row i starts so that it has n-1-i ones */
+    /* Row i of the triangle starts so that it has n-1-i ones, in a line of n zeros followed by n ones. */
     double *line = ks_zalloc(n, 2 * sizeof *line);
     kspec_status st = line ? KSPEC_OK : ks_nomem(err, "a triangle", ks_size(n, 2 * sizeof *line));
     for (size_t i = 0; i < n && !st; i++) line[n + i] = 1;
@@ -160,7 +160,7 @@ kspec_status ks_device_path(const ks_run *run, const ks_path_job *job, kspec_err
     return st;
 }
 
-/* ---- products with a Gram matrix: GRAM_PARTS vectors, summed in order ---- */
+/* ---- Gram products ---- */
 
 enum { GRAM_PARTS = 16 };
 
@@ -168,7 +168,7 @@ typedef struct {
     const ks_run *run;
     const ks_gram_job *job;
     const double *x;
-    double *y; /* the sum of all parts, or one vector for each part */
+    double *y; /* The sum of all parts, or one vector for each part. */
 } gram_product;
 
 static kspec_status gram_parts(const gram_product *g, const size_t *list, size_t count, size_t stride,
@@ -206,7 +206,7 @@ kspec_status ks_device_gram_times(const ks_run *run, const ks_gram_job *job, con
     if (!g.y)
         return ks_nomem(err, "a product with the Gram matrix", ks_size(ks_size(GRAM_PARTS, n), sizeof *y));
     ks_run one = *run;
-    one.threads = 1; /* the device's */
+    one.threads = 1; /* the device's thread */
     memset(y, 0, n * sizeof *y);
     kspec_status st = ks_team_sum(&one, "gramgpu", GRAM_PARTS, gram_chunk, &g, g.y, n, n, y, err);
     ks_free(g.y);

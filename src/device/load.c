@@ -1,4 +1,7 @@
-/* Finds and opens libkspec_cuda.so: next to the program or the library, or in its install directory. */
+/*
+ * Finds and opens the plugin libkspec_cuda.so, next to the program, next to the library, or in its install
+ * directory.
+ */
 #define _GNU_SOURCE
 #include "base/beside.h"
 #include "device/device.h"
@@ -40,7 +43,9 @@ static void load(void) {
         snprintf(reason, sizeof reason, "%.400s", why ? why : PLUGIN_FILE " cannot be opened");
         return;
     }
-    /* dlsym() returns the address of a function as an object pointer. POSIX allows copying it. */
+    /*
+     * dlsym() returns the address of a function as a pointer to an object. POSIX allows a program to copy it.
+     */
     void *symbol = dlsym(library, KS_PLUGIN_ENTRY);
     ks_plugin_entry entry = NULL;
     memcpy(&entry, &symbol, sizeof entry);

@@ -8,9 +8,10 @@
 #include "base/parallel.h"
 
 /*
- * A cycle of order n is i_1 a_1 i_2 a_2 ... i_n a_n i_1, a closed walk over rows and columns, with the value
- * prod_l A[i_l, a_l] B[i_{l+1}, a_l]. With one trial B = A (the same pointer); with two, A is the first and B
- * the second. Both are P x Q, row-major, dense, finite, and scaled to a root mean square near 1.
+ * A pair of matrices that defines the values of cycles. A cycle of order n is a closed walk i_1 a_1 i_2 a_2
+ * ... i_n a_n i_1 over rows and columns. Its value is the product over l of A[i_l, a_l] B[i_{l+1}, a_l]. With
+ * one trial, A and B are the same pointer. With two trials, A is the first and B the second. Both are P x Q,
+ * row-major, dense, finite, and scaled to a root mean square near 1.
  */
 typedef struct {
     const double *A, *B;
@@ -19,9 +20,9 @@ typedef struct {
 } ks_pair;
 
 /*
- * m[n-1] is the estimate of m(n), n = 1 ... nmax. rows and cols are both NULL, or both hold leave-one-out
- * estimates: rows[(n-1)*P + i] without row i, and cols[(n-1)*Q + a] without column a. These are NaN at n = P
- * or n = Q, where no cycle remains.
+ * The estimates of a pair. m[n-1] is the estimate of m(n), n = 1 ... nmax. rows and cols are both NULL, or
+ * both contain leave-one-out estimates: rows[(n-1)*P + i] without row i, and cols[(n-1)*Q + a] without column
+ * a. These are NaN at n = P or n = Q, where no cycle remains.
  */
 typedef struct {
     double *m;
@@ -29,7 +30,7 @@ typedef struct {
 } ks_moments_out;
 
 /*
- * Sets t to the transposes (one matrix if A = B), in the arena. The cycles of t are the cycles of p, started
- * at the columns.
+ * Sets t to the transposes of the pair p, in the arena. If A = B, there is one transpose. The cycles of t are
+ * the cycles of p, started at the columns.
  */
 kspec_status ks_pair_transpose(const ks_pair *p, ks_pair *t, ks_arena *arena, kspec_error *err);

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "device/device.h"
 
-/* Computes X^T (Q x P) on the device, and registers it there */
+/* Computes X^T (Q x P) on the device, and registers it as a matrix on the device. */
 static kspec_status turn_on_device(const ks_run *run, const double *X, size_t P, size_t Q, ks_mat **to,
                                    kspec_error *err) {
     const ks_backend *at = ks_backend_of(run);

@@ -3,11 +3,12 @@
  * compiles as C++, and includes nothing from either side. The plugin exports one function, KS_PLUGIN_ENTRY,
  * which returns its table.
  *
- * Matrices are dense, row-major doubles in device memory; the library never follows pointers to it. Vectors
- * (`row` and `col` of an expression, sums over one index) are in host memory unless an expression says
- * otherwise: they are short, and the library computes with them.
+ * Matrices are dense, row-major doubles in device memory. The library never follows pointers to device
+ * memory. Vectors, such as `row` and `col` of an expression, are short, and the library computes with them.
+ * So they are in host memory unless an expression says otherwise.
  *
- * The same call gives the same bits on the same device: no sum depends on the order in which threads run.
+ * The same call gives the same bits on the same device, because no sum depends on the order in which threads
+ * run.
  */
 #pragma once
 
@@ -20,40 +21,43 @@ extern "C" {
 enum { KS_PLUGIN_VERSION = 7 };
 #define KS_PLUGIN_ENTRY "ks_plugin_table"
 
-/* ---- elementwise expressions ---- */
+/* ---- expressions ---- */
 
-/* enough for exact: both data matrices, the largest number of products, and an adjoint */
+/* Enough for the exact estimator: both data matrices, the largest number of products, and an adjoint. */
 enum { KS_TILE_FACTORS = 8 };
 
 typedef struct {
-    const double *x; /* a dense matrix, m x n, or n x m if transposed */
+    const double *x; /* A dense matrix, m x n, or n x m if transposed. */
     int transposed, power;
 } ks_factor;
 
-/* X[i,j] = alpha row[i] col[j] prod_k F_k[i,j]^power_k */
+/* An expression is X[i,j] = alpha row[i] col[j] times the product over k of F_k[i,j]^power_k. */
 typedef struct {
     size_t m, n;
     double alpha;
     const double *row, *col; /* NULL: ones */
     int count;
     ks_factor factor[KS_TILE_FACTORS];
-    /* 1: row, col and sums are in device memory like the matrices; 0: in host memory */
+    /*
+     * If vectors_on_device is 1, row, col and sums are in device memory like the matrices, and otherwise in
+     * host memory.
+     */
     int vectors_on_device;
 } ks_expression;
 
 typedef enum {
     KS_TILE_STORE,    /* out[i,j] = X[i,j] */
     KS_TILE_ADD,      /* out[i,j] += X[i,j] */
-    KS_TILE_ROW_SUMS, /* out[i] = sum_j X[i,j] */
-    KS_TILE_COL_SUMS  /* out[j] = sum_i X[i,j] */
+    KS_TILE_ROW_SUMS, /* out[i] is the sum over j. */
+    KS_TILE_COL_SUMS  /* out[j] is the sum over i. */
 } ks_tile_result;
 
 /* ---- products ---- */
 
 /*
- * C (m x n) = alpha op(A) op(B) + beta C; ta, tb: 1 to transpose. A is m x k (k x m if ta), B is k x n.
- * symmetric: C is known to be symmetric, and was so before if beta is not 0. A team supports this only with
- * beta = 0.
+ * A product C = alpha op(A) op(B) + beta C, where C is m x n. ta and tb are 1 for a transposed operand. A is
+ * m x k (k x m if transposed), and B is k x n. If symmetric is 1, C is known to be symmetric, and was
+ * symmetric before if beta is not 0. A team supports symmetric products only with beta = 0.
  */
 typedef struct {
     int ta, tb;
@@ -70,84 +74,85 @@ typedef struct {
 } ks_matmul;
 
 /*
- * Long work is cut into parts that depend only on the sizes, so that several processes, each with a device,
- * can divide it. The bits do not depend on which process computes which part. A call computes the parts in a
- * list, which is in increasing order.
+ * Long work is divided into parts that depend only on the sizes, so several processes, each with a device,
+ * can share it. The bits do not depend on which process computes which part. A call computes a list of parts
+ * in increasing order.
  */
 enum { KS_PARTS = 256 }; /* at most */
 typedef struct {
-    size_t parts;       /* the total number of parts, at least 1 */
-    const size_t *list; /* the numbers of the `count` parts to compute; NULL: all parts */
+    size_t parts;       /* total number, >= 1 */
+    const size_t *list; /* The numbers of the `count` parts to compute, or NULL for all parts. */
     size_t count;
 } ks_parts;
 
-/* ---- the recursion of path (path/path.h, simd/path.h) ---- */
+/* ---- path ---- */
 
 typedef struct {
-    const double *A, *B; /* the matrices, P x Q; with one trial B = A */
+    const double *A, *B; /* The matrices are P x Q. With one trial, B = A. */
     size_t P, Q;
     int nmax;
     double scale; /* multiplies every entry */
-    /* start row h belongs to part h mod parts */
+    /* Start row h belongs to part h mod parts. */
     ks_parts part;
-    /* in host memory: sums[h*nmax + n-1] is the sum over the cycles of order n that start in row h */
+    /* In host memory, sums[h*nmax + n-1] is the sum over the cycles of order n that start in row h. */
     double *sums;
     /*
-     * NULL, or the sums over the cycles that start in the rows of part k and pass through row i, rows[(k*nmax
-     * + n-1)*P + i], or through column a, cols[(k*nmax + n-1)*Q + a]. Suffixes are recomputed after this many
-     * rows and columns (path/loo.c explains why)
+     * Either NULL, or sums over the cycles that start in the rows of part k. rows[(k*nmax + n-1)*P + i]
+     * counts the cycles through row i, and cols[(k*nmax + n-1)*Q + a] the cycles through column a. The code
+     * recomputes suffixes after row_stretch rows and col_stretch columns (path/loo.c explains why).
      */
     double *rows, *cols;
     size_t row_stretch, col_stretch;
 } ks_path_job;
 
-/* ---- products with the Gram matrix of a kernel (norm/gram.h) ---- */
+/* ---- Gram products ---- */
 
 typedef struct {
     int metric;      /* a ks_metric */
-    const double *X; /* the rows, n x p, in units of the bandwidth */
+    const double *X; /* The n x p rows, in units of the bandwidth. */
     size_t n, p;
     /*
-     * in host memory: h = |x|^2/2 of each row, if x.y - h_x - h_y is exact enough for a Gaussian; NULL: use
-     * differences of coordinates
+     * In host memory, h is |x|^2/2 of each row, if x.y - h_x - h_y is exact enough for a Gaussian. If h is
+     * NULL, the code uses differences of coordinates.
      */
     const double *h;
-    /* parts of the upper triangle; for a partial list, the k-th listed part is summed to y + k*stride */
+    /* Parts of the upper triangle. For a partial list, the k-th listed part is summed to y + k*stride. */
     ks_parts part;
     size_t stride;
 } ks_gram_job;
 
-/* ---- second-order sums of many small matrices (pairs/lists.h) ---- */
+/* ---- small matrices ---- */
 
 enum { KS_BATCH_ROWS = 6, KS_BATCH_COLS = 5, KS_BATCH_TOTALS = 5 };
 typedef struct {
-    double *X; /* `count` matrices, P x Q each, which the call overwrites */
+    double *X; /* `count` matrices of P x Q each, which the call overwrites. */
     size_t count, P, Q;
-    int centered, by_columns; /* by_columns: use X^T X instead of X X^T */
+    int centered, by_columns; /* by_columns: X^T X */
     /*
-     * in host memory, for each matrix. Per row: |x|^2, x' X^T X x, 2 sum_a tx_a x_a, sum x^4, sum_a s_a x_a^2
-     * and sum_a s3_a x_a, where tx is the sum over rows of |x|^2 x. Then per column: s = sum x^2, the sum of
-     * squares of its row of X^T X, s3 = sum x^3, sum x^4 and sum |x|^2 x^2
+     * In host memory, the lists of each matrix. Each row has |x|^2, x' X^T X x, 2 sum_a tx_a x_a, sum x^4,
+     * sum_a s_a x_a^2 and sum_a s3_a x_a, where tx is the sum over rows of |x|^2 x. Then each column has s =
+     * sum x^2, the sum of squares of its row of X^T X, s3 = sum x^3, sum x^4 and sum |x|^2 x^2.
      */
     double *lists;
     /*
-     * Y is X with its columns divided by the fourth root of their mean square. For each Y: |Y Y^T|^2, and the
-     * sums of |y|^2 squared, s squared, y^4 and y^2. Then, for each Y again, the same numbers of Y o Y
+     * Let Y be X with its columns divided by the fourth root of their mean square. totals lists |Y Y^T|^2 and
+     * the sums of |y|^2 squared, s squared, y^4 and y^2 for each matrix. The same numbers of Y o Y follow for
+     * each matrix.
      */
     double *totals;
 } ks_batch_job;
 
-/* ---- triangles (device/cholesky.h) ---- */
+/* ---- triangles ---- */
 
-enum { KS_TRIANGLE = 64 }; /* the largest number of rows in a diagonal block */
+enum { KS_TRIANGLE = 64 }; /* rows of a block */
 
-/* Receives the fraction done between launches; returns non-zero to stop. */
+/* Receives the fraction done between launches. The callback returns non-zero to stop. */
 typedef struct {
     int (*report)(void *ctx, double fraction);
     void *ctx;
 } ks_plugin_progress;
 
-/* ---- the table ---- */
+/* ---- table ---- */
 
 typedef enum { KS_PLUGIN_OK, KS_PLUGIN_NOMEM, KS_PLUGIN_STOPPED, KS_PLUGIN_BROKEN } ks_plugin_status;
 
@@ -159,57 +164,67 @@ typedef struct {
     size_t memory;
 } ks_gpu_info;
 
-/* Every function reports a failure by a line at `why` or in message(). */
+/* The table of the plugin's functions. A function reports a failure by a line at `why` or in message(). */
 typedef struct {
     int version;
-    /* The number of devices; -1 if unknown: the driver is missing or too old */
+    /* Returns the number of devices, or -1 if it is unknown because the driver is missing or too old. */
     int (*count)(char *why, size_t room);
     ks_plugin_status (*describe)(int device, ks_gpu_info *info, char *why, size_t room);
     ks_plugin_status (*open)(int device, ks_gpu **gpu, char *why, size_t room);
     void (*close)(ks_gpu *gpu);
     const char *(*message)(const ks_gpu *gpu);
-    /* The device whose memory contains p, after finishing the work queued there; -1: not device memory */
+    /*
+     * Finishes the work queued on the device whose memory contains p, and returns this device. Returns -1 if
+     * p is not in device memory.
+     */
     int (*owner)(const void *p);
 
     /*
-     * The multiply-adds per second in a product of 2048 x 2048 matrices, measured once per device; 0 after a
-     * failure
+     * Returns the multiply-adds per second in a product of 2048 x 2048 matrices, measured once per device.
+     * Returns 0 after a failure.
      */
     double (*rate)(ks_gpu *gpu);
-    /* Free bytes; the highest orders of path, without and with sums through rows and columns */
+    /*
+     * available() returns the free bytes. path_orders and path_loo_orders are the highest orders of path(),
+     * without and with sums through rows and columns.
+     */
     size_t (*available)(ks_gpu *gpu);
     int path_orders, path_loo_orders;
-    /* Bytes that path() takes in addition to A and B */
+    /* Returns the bytes that path() takes in addition to A and B. */
     size_t (*path_memory)(ks_gpu *gpu, const ks_path_job *job);
-    /* The number of parts of path with rows and cols: each part fills the device */
+    /* Returns the number of parts of path() with rows and cols. Each part fills the device. */
     size_t (*path_parts)(ks_gpu *gpu, const ks_path_job *job);
 
-    /* For tests: after `after` more allocations, all later ones fail; -1: none fails */
+    /*
+     * Makes all allocations after the next `after` fail, or none if after is -1. Only tests call this
+     * function.
+     */
     void (*fail_after)(ks_gpu *gpu, long after);
     ks_plugin_status (*alloc)(ks_gpu *gpu, size_t bytes, void **out);
     void (*release)(ks_gpu *gpu, void *p);
     ks_plugin_status (*put)(ks_gpu *gpu, double *to, const double *from, size_t count);
-    /* to[i] = from[i*step] */
+    /* Copies to[i] = from[i*step]. */
     ks_plugin_status (*get)(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step);
     /*
-     * Sets to[i*cols + j] to alpha from[i*row_stride + j*col_stride], both on the device. Strides may have
-     * any sign
+     * Sets to[i*cols + j] to alpha from[i*row_stride + j*col_stride]. Both are on the device. Strides may
+     * have any sign.
      */
     ks_plugin_status (*pack)(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
                              ptrdiff_t row_stride, ptrdiff_t col_stride, double *to);
     /*
-     * Copy a block of a host matrix, whose rows are ld apart, to a dense matrix for products, and back.
-     * put_block() may overlap with the latest product, which uses other matrices; the next product waits for
-     * it. The host must not change the source until get_block() returns, or until it unlocks the source.
+     * put_block() copies a block of a host matrix, whose rows are ld apart, to a dense matrix for products.
+     * get_block() copies it back. put_block() may overlap with the latest product, which uses other matrices.
+     * The next product waits for the copy. The host must not change the source until get_block() returns, or
+     * until it unlocks the source.
      */
     ks_plugin_status (*put_block)(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
                                   size_t ld);
     ks_plugin_status (*get_block)(ks_gpu *gpu, double *to, size_t ld, const double *from, size_t rows,
                                   size_t cols);
     /*
-     * Page-locks host memory, so that copies from and to it run asynchronously. Unlock it before freeing it.
-     * If locking fails, the memory and the copies work as before. unlock() waits for copies, and ignores
-     * memory that is not locked.
+     * lock() page-locks host memory, so that copies from and to it run asynchronously. The host must unlock
+     * the memory before freeing it. If locking fails, the memory and the copies work as before. unlock()
+     * waits for copies, and ignores memory that is not locked.
      */
     ks_plugin_status (*lock)(ks_gpu *gpu, void *p, size_t bytes);
     void (*unlock)(ks_gpu *gpu, void *p);
@@ -219,23 +234,27 @@ typedef struct {
     ks_plugin_status (*symmetrise)(ks_gpu *gpu, size_t n, double *X); /* X += X^T */
     ks_plugin_status (*path)(ks_gpu *gpu, const ks_path_job *job, const ks_plugin_progress *progress);
     /*
-     * Computes y = K x, n numbers each in host memory; one vector per part if only some parts are requested
+     * Computes y = K x, n numbers each in host memory. If only some parts are requested, y has one vector per
+     * part.
      */
     ks_plugin_status (*gram_times)(ks_gpu *gpu, const ks_gram_job *job, const double *x, double *y,
                                    const ks_plugin_progress *progress);
-    /* Z[i,j] = scale cos(2 pi (Z[i,j] + b[j])), Z (rows x cols) and b on the device */
+    /* Sets Z[i,j] to scale cos(2 pi (Z[i,j] + b[j])). b and the matrix Z of rows x cols are on the device. */
     ks_plugin_status (*cosines)(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale,
                                 double *Z);
     ks_plugin_status (*batch)(ks_gpu *gpu, const ks_batch_job *job);
-    /* X[i,i] += c, X n x n */
+    /* Adds c to the diagonal of the n x n matrix X. */
     ks_plugin_status (*shift)(ks_gpu *gpu, size_t n, double c, double *X);
     /*
-     * Factors a diagonal block, n <= KS_TRIANGLE, with rows lda apart. U with A = U^T U replaces the upper
-     * triangle, and the lower triangle stays. A pivot that is not positive becomes NaN, and so do all later
-     * pivots.
+     * Factors a diagonal block of n <= KS_TRIANGLE rows, which are lda apart. U with A = U^T U replaces the
+     * upper triangle. The lower triangle does not change. A pivot that is not positive becomes NaN, and so do
+     * all later pivots.
      */
     ks_plugin_status (*factor)(ks_gpu *gpu, size_t n, double *A, size_t lda);
-    /* X (n x m, rows ldx apart) becomes U^-T X by substitution, with U from factor(), n <= KS_TRIANGLE */
+    /*
+     * Replaces the n x m matrix X, whose rows are ldx apart, by U^-T X by substitution. U comes from
+     * factor(), and n <= KS_TRIANGLE.
+     */
     ks_plugin_status (*solve)(ks_gpu *gpu, size_t n, const double *U, size_t ldu, size_t m, double *X,
                               size_t ldx);
 } ks_plugin;

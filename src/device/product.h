@@ -5,11 +5,12 @@
 #include "device/plugin.h"
 
 /*
- * Multiplies host matrices: A, B and C are dense, and beta is 0. On a device, A and B are copied to it and
- * the product is copied to C. The CPU multiplies in place. `what` names the data if memory is short.
+ * Multiplies host matrices. A, B and C are dense, and beta is 0. On a device, A and B are copied to the
+ * device, and the product is copied to C. The CPU multiplies in place. `what` names the data if memory is
+ * short.
  */
 kspec_status ks_product_of_host(const ks_run *run, const ks_matmul *p, const char *what, kspec_error *err);
 
-/* G = alpha M M^T, or alpha M^T M if M (P x Q) has more rows than columns */
+/* Computes G = alpha M M^T for the P x Q matrix M, or G = alpha M^T M if M has more rows than columns. */
 kspec_status ks_gram_of_host(const ks_run *run, size_t P, size_t Q, double alpha, const double *M, double *G,
                              const char *what, kspec_error *err);

@@ -1,7 +1,7 @@
 /*
- * The backend of a team: every rank holds strips of every matrix, and the whole data. Each rank computes its
- * own rows of an elementwise expression; all ranks receive sums. Strips match the CPU backend's products and
- * sums, so the bits equal a single process's.
+ * The backend of a team. Every rank stores strips of every matrix, and the whole data. Each rank computes its
+ * own rows of an elementwise expression, and all ranks receive sums. Strips divide products and sums as on
+ * the CPU backend, so the bits are those of a single process.
  */
 #include "device/ranks.h"
 
@@ -65,11 +65,11 @@ static kspec_status diagonal(const ks_run *run, double *to, const ks_mat *from, 
 
 /* ---- expressions ---- */
 
-/* The expression for a rank's rows, in the form of the CPU backend */
+/* The expression for a rank's rows, in the form of the CPU backend. */
 typedef struct {
     ks_range rows;
     ks_expression e;
-    /* the transposed factors; each matrix occurs once */
+    /* The transposed factors. Each matrix occurs once. */
     ks_columns turned[KS_TILE_FACTORS];
     int of[KS_TILE_FACTORS], count;
 } local;
@@ -98,9 +98,9 @@ static kspec_status local_begin(const ks_run *run, const ks_mat_expression *e, l
     return st;
 }
 
-/* Completes the local expression. */
+/* Receives the transposed factors of the local expression from the other ranks. */
 static kspec_status local_get(const ks_run *run, local *l, kspec_status st, kspec_error *err) {
-    /* Without transposed factors, a rank needs no other rank. */
+    /* Without transposed factors, a rank needs no data from other ranks. */
     if (l->count) st = ks_ranks_synchronise(run->team, st, err);
     for (int i = 0; i < l->count && !st; i++) st = ks_columns_get(run->team, &l->turned[i], err);
     for (int k = 0; k < l->e.count && !st; k++)
@@ -130,8 +130,8 @@ static kspec_status row_sums(const ks_run *run, const ks_mat_expression *e, doub
 }
 
 /*
- * The sums of each strip form a row of a matrix. Each rank adds up some columns of this matrix, in the order
- * of strips.
+ * Computes sums over columns. The sums of each strip form a row of a matrix. Each rank adds up some columns
+ * of this matrix, in the order of strips.
  */
 static kspec_status col_sums(const ks_run *run, const ks_mat_expression *e, double *out, kspec_error *err) {
     kspec_team *t = run->team;

@@ -1,5 +1,5 @@
 /*
- * Products of matrices in strips. For C = op(A) op(B), each rank computes its own rows of C from its own rows
+ * Multiplies matrices in strips. For C = op(A) op(B), each rank computes its own rows of C from its own rows
  * of op(A), and receives op(B) panel by panel. Ranks on one machine share tiles instead (ranks_shared.c).
  */
 #include "device/ranks.h"
@@ -15,10 +15,10 @@
 
 typedef struct {
     const ks_strips *of;
-    /* the whole matrix, or NULL */
+    /* NULL if in strips */
     const double *all;
     int turned;
-    /* otherwise, the columns of this rank, and those of the panel */
+    /* For a matrix in strips, the columns of this rank and the columns of the panel. */
     ks_columns columns;
     double *panel, *packed;
     ks_view own, now;
@@ -31,8 +31,8 @@ static side side_of(kspec_team *t, const ks_mat *p, int turned) {
 }
 
 /*
- * On one machine, ranks read each other's strips directly. B may be A. C is the number of entries of the
- * product
+ * On one machine, ranks read each other's strips directly. share() sets the operands up for this. B may be A,
+ * and C is the number of entries of the product.
  */
 static kspec_status share(kspec_team *t, side *A, side *B, size_t C, kspec_error *err) {
     side *sides[] = {A, B};
@@ -64,7 +64,7 @@ static kspec_status get_own(kspec_team *t, side *s, kspec_error *err) {
     return st;
 }
 
-/* Doubles of a panel, plus this rank's contribution if all ranks contribute */
+/* Returns the doubles of a panel, plus this rank's contribution if all ranks contribute. */
 static size_t packed_room(size_t rows, size_t width) { return ks_size(ks_depth(rows), width); }
 
 static kspec_status begin_panel(kspec_team *t, side *s, size_t width, size_t k, kspec_error *err) {
@@ -89,7 +89,10 @@ static void end_side(side *s) {
     ks_free(s->packed);
 }
 
-/* Columns of a panel: about 64 MB, for fewer and longer messages; depends on the shape alone. */
+/*
+ * Returns the number of columns of a panel, which takes about 64 MB, for fewer and longer messages. The
+ * number depends on the shape alone.
+ */
 static size_t panel_width(size_t n, size_t k) {
     const size_t most = ((size_t)8 << 20) / (KS_STRIP_COLS * ks_depth(k)),
                  all = (n + KS_STRIP_COLS - 1) / KS_STRIP_COLS;
@@ -105,7 +108,7 @@ static kspec_status panels(const ks_run *run, const ks_mat_product *p, side *A, 
     const size_t width = panel_width(p->n, p->k);
     kspec_status st = begin_own(t, A, err);
     if (!st) st = begin_panel(t, B, width, p->k, err);
-    if (!A->all || !B->all) st = ks_ranks_synchronise(t, st, err); /* else nothing could fail */
+    if (!A->all || !B->all) st = ks_ranks_synchronise(t, st, err); /* otherwise nothing could fail */
     if (!st) st = get_own(t, A, err);
     ks_run alone = ks_run_alone(run);
     for (ks_range j = {0, 0}; j.from < p->n; j.from = j.to) {
@@ -133,7 +136,8 @@ static kspec_status symmetric(const ks_run *run, const ks_mat_product *p, side *
     kspec_team *t = run->team;
     kspec_status st = begin_own(t, A, err);
     if (!st && B != A) st = begin_own(t, B, err);
-    if (A->columns.of || B->columns.of) st = ks_ranks_synchronise(t, st, err); /* else nothing could fail */
+    /* otherwise nothing could fail */
+    if (A->columns.of || B->columns.of) st = ks_ranks_synchronise(t, st, err);
     if (!st) st = get_own(t, A, err);
     if (!st && B != A) st = get_own(t, B, err);
     if (st) return st;
@@ -141,7 +145,7 @@ static kspec_status symmetric(const ks_run *run, const ks_mat_product *p, side *
     return ks_ranks_symmetric(run, p, operands, B == A ? 1 : 2, err);
 }
 
-/* ---- all ---- */
+/* ---- product ---- */
 
 static kspec_status make(const ks_run *run, const ks_mat_product *p, kspec_error *err) {
     kspec_team *t = run->team;
@@ -169,8 +173,8 @@ static kspec_status make(const ks_run *run, const ks_mat_product *p, kspec_error
 }
 
 /*
- * Reads a product from the checkpoint, each rank its own strips. If any strip is missing, the ranks compute
- * the product again. Work between products is always repeated.
+ * Reads a product from the checkpoint. Each rank reads its own strips. If any strip is missing, the ranks
+ * compute the product again. The ranks always repeat the work between products.
  */
 static kspec_status stored(const ks_run *run, const ks_mat_product *p, const ks_stored_loop *l,
                            kspec_error *err) {

@@ -1,7 +1,7 @@
 /*
- * Products of ranks that share memory (team/area.h), with both operands in it. Any free rank computes the
- * next tile of C, as a single process would. So the bits do not depend on the rank, and no rank waits for a
- * slow one. At the end each rank copies its own rows of C.
+ * Multiplies matrices for ranks that share memory (team/area.h), with both operands in shared memory. Any
+ * free rank computes the next tile of C, in the same way as a single process. So the bits do not depend on
+ * the rank, and no rank waits for a slow one. At the end each rank copies its own rows of C.
  */
 #include "device/ranks.h"
 #include "team/area.h"
@@ -13,7 +13,7 @@ typedef struct {
     ks_tiled product;
 } shared;
 
-/* Computes a tile. The loop has as many chunks as tiles, but other ranks compute most tiles */
+/* Computes a tile. The loop has as many chunks as tiles, but other ranks compute most tiles. */
 static kspec_status next_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)chunk, (void)worker;
     const shared *s = ctx;
@@ -22,7 +22,10 @@ static kspec_status next_tile(void *ctx, size_t chunk, const ks_worker *worker) 
     return KSPEC_OK;
 }
 
-/* Copies a strip of C; of a symmetric C, entries below the diagonal come from their mirror images. */
+/*
+ * Copies a strip of C to this rank's rows. If C is symmetric, entries below the diagonal come from their
+ * mirror images.
+ */
 static void take_strip(const ks_tiled *g, size_t from, size_t rows, double *own) {
     const size_t n = g->n, skip = g->symmetric ? from : 0;
     for (size_t a = 0; a < rows; a++)
@@ -53,7 +56,7 @@ kspec_status ks_ranks_shared(const ks_run *run, const ks_mat_product *p, const d
     const ks_run alone = ks_run_alone(run);
     kspec_status st = ks_parallel_for(&alone, ks_tiled_count(&s.product), next_tile, &s, err);
     if ((st = ks_ranks_synchronise(t, st, err))) {
-        ks_area_end(t); /* Some numbers of this round may be unused. */
+        ks_area_end(t); /* drops unused numbers */
         return st;
     }
     ks_area_round(t);

@@ -1,10 +1,12 @@
 /*
- * Symmetric products C = op(A) op(B) of matrices in strips. Strip r computes its blocks with half of the
- * strips, r ... r + half, cyclically, so that all have the same work. A block below the diagonal is computed
- * as its mirror image above, as a single process would, and sent at the end to the ranks that have its rows.
- * Every rank receives the strips that it needs in windows. A rank's window begins at its own strips, and all
- * windows move on together. At every step all ranks compute equally many blocks, so no rank waits for
- * another.
+ * Computes symmetric products C = op(A) op(B) of matrices in strips. Strip r computes its blocks with half of
+ * the strips, r ... r + half, cyclically, so that all have the same work. A block below the diagonal is
+ * computed as its mirror image above, in the same way as by a single process. At the end it is sent to the
+ * ranks that have its rows.
+ *
+ * Every rank receives the strips that it needs in windows, which are ranges of strips. A rank's first window
+ * begins at its own strips, and all windows advance together. At every step all ranks compute equally many
+ * blocks, so no rank waits for another.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -19,27 +21,27 @@ enum { BLOCK = KS_STRIP * KS_STRIP };
 typedef struct {
     const ks_view *own;
     int local;
-    /* in each step: the data to send, the received data, and the position of each strip of the window */
+    /* In each step, the data to send, the received data, and the position of each strip of the window. */
     double *sent, *got;
     ks_view *at;
 } operand;
 
 typedef struct {
     const ks_mat_product *p;
-    /* one or two operands: A, B */
+    /* One or two operands. */
     operand operands[2];
     int count;
-    /* the number of strips: in total, in a window, and of this rank */
+    /* The number of strips in total and in a window, and the strips of this rank. */
     size_t strips, width;
     ks_range own;
     size_t steps, step;
     ks_range k;
-    /* for each own strip and each strip of the window, the block above the diagonal */
+    /* The blocks above the diagonal, for each own strip and each strip of the window. */
     double *blocks, *C;
     size_t *bytes;
 } square;
 
-/* ---- the division of blocks among strips ---- */
+/* ---- blocks ---- */
 
 static ks_range strip(const square *q, size_t s) {
     const size_t to = (s + 1) * KS_STRIP;
@@ -58,7 +60,7 @@ static int makes(const square *q, size_t r, size_t c) {
     return 2 * ahead < q->strips || (2 * ahead == q->strips && r < c);
 }
 
-/* The window of a rank with these strips, at a step; after the last strip follows the first */
+/* Returns the window of a rank with these strips at a step. After the last strip follows the first. */
 static ks_range window(const square *q, ks_range own, size_t step) {
     const size_t end = ks_range_size(own) ? own.to + q->strips / 2 : own.from;
     const size_t from = own.from + step * q->width, to = from + q->width;
@@ -66,7 +68,7 @@ static ks_range window(const square *q, ks_range own, size_t step) {
     return (ks_range){from, to < end ? to : end};
 }
 
-/* The number of steps; `rows` is the largest number of rows of a rank */
+/* Returns the number of steps. `rows` is the largest number of rows of a rank. */
 static size_t steps_of(const square *q, size_t rows) {
     const size_t most = (rows + KS_STRIP - 1) / KS_STRIP + q->strips / 2;
     return (most + q->width - 1) / q->width;
@@ -74,10 +76,10 @@ static size_t steps_of(const square *q, size_t rows) {
 
 /* ---- windows ---- */
 
-/* Entries of a strip, for the k of this step */
+/* Returns the number of entries of a strip, for the k of this step. */
 static size_t numbers(const square *q, size_t s) { return ks_range_size(strip(q, s)) * ks_range_size(q->k); }
 
-/* Entries of the strips that `has` and a window have in common */
+/* Returns the number of entries of the strips that `has` and a window have in common. */
 static size_t common(const square *q, ks_range has, ks_range w) {
     size_t sum = 0;
     for (size_t s = w.from; s < w.to; s++)
@@ -85,7 +87,7 @@ static size_t common(const square *q, ks_range has, ks_range w) {
     return sum;
 }
 
-/* Copies strip s of op(A) to `to`, dense. Returns the end of the copy */
+/* Copies strip s of op(A) to `to` as a dense matrix. Returns the end of the copy. */
 static double *pack(const square *q, double *to, const ks_view *v, size_t s) {
     const ks_range i = strip(q, s), outer = v->turned ? q->k : i, inner = v->turned ? i : q->k;
     for (size_t a = outer.from; a < outer.to; a++, to += ks_range_size(inner)) {
@@ -95,7 +97,7 @@ static double *pack(const square *q, double *to, const ks_view *v, size_t s) {
     return to;
 }
 
-/* The positions of a window's strips as received: rank after rank */
+/* Sets the positions of a window's strips as they are received, rank after rank. */
 static void lay_out(const kspec_team *t, const square *q, operand *o, ks_range w) {
     const double *from = o->got;
     for (size_t s = w.from; s < w.to; s++) o->at[s - w.from] = *o->own;
@@ -131,7 +133,10 @@ static kspec_status get_window(kspec_team *t, const square *q, operand *o, kspec
 
 /* ---- blocks ---- */
 
-/* C[i,j] = x[i,j], or x[j,i] if turned, for i of strip r and j of strip c */
+/*
+ * Copies x to the block of C for strips r and c. C[i,j] is x[i,j], or x[j,i] if turned is 1, for i of strip r
+ * and j of strip c.
+ */
 static void place(const square *q, size_t r, size_t c, const double *x, size_t ld, int turned) {
     const size_t rows = ks_range_size(strip(q, r)), cols = ks_range_size(strip(q, c)), n = q->p->n;
     double *C = q->C + (r - q->own.from) * KS_STRIP * n + c * KS_STRIP;
@@ -159,7 +164,7 @@ static kspec_status block(void *ctx, size_t chunk, const ks_worker *worker) {
                 ks_view_at(a, i.from, q->k.from), a->ld, ks_view_at(b, j.from, q->k.from), b->ld, beta, x,
                 KS_STRIP);
     if (q->k.to < q->p->k) return KSPEC_OK;
-    if (r == c) /* On the diagonal, only the upper triangle of the block counts. */
+    if (r == c) /* upper triangle only */
         for (size_t u = 0; u < ks_range_size(i); u++)
             for (size_t v = 0; v < u; v++) x[u * KS_STRIP + v] = x[v * KS_STRIP + u];
     place(q, r, c, x, KS_STRIP, r > c);
@@ -167,9 +172,11 @@ static kspec_status block(void *ctx, size_t chunk, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* ---- the other half ---- */
+/* ---- mirror ---- */
 
-/* Entries of the blocks that `from` computes and sends to another rank */
+/*
+ * Returns the number of entries of the blocks that the rank of `from` computes and sends to the rank of `to`.
+ */
 static size_t mirrored(const square *q, ks_range from, ks_range to) {
     size_t count = 0;
     for (size_t r = from.from; r < from.to; r++)
@@ -178,7 +185,7 @@ static size_t mirrored(const square *q, ks_range from, ks_range to) {
     return count;
 }
 
-/* The data exchanged at the end */
+/* The data that the ranks exchange at the end. */
 typedef struct {
     double *sent, *got;
     size_t *bytes;
@@ -230,7 +237,7 @@ static kspec_status send_mirror(kspec_team *t, const square *q, mirror *m, kspec
     return st;
 }
 
-/* st: this rank's status so far */
+/* Receives the mirrored blocks from the other ranks. st is this rank's status so far. */
 static kspec_status get_mirror(kspec_team *t, const square *q, kspec_status st, kspec_error *err) {
     mirror m = {0};
     if (!st) st = begin_mirror(t, q, &m, err);
@@ -242,9 +249,9 @@ static kspec_status get_mirror(kspec_team *t, const square *q, kspec_status st, 
     return st;
 }
 
-/* ---- all ---- */
+/* ---- product ---- */
 
-/* Strips of a window: about 64 MB, for fewer and longer messages */
+/* Returns the number of strips of a window, which takes about 64 MB, for fewer and longer messages. */
 static size_t window_width(size_t strips, size_t k) {
     const size_t most = ((size_t)8 << 20) / (KS_STRIP * ks_depth(k)), units = most < 1   ? 1
                                                                               : most < 8 ? most
@@ -252,7 +259,7 @@ static size_t window_width(size_t strips, size_t k) {
     return units < strips ? units : strips;
 }
 
-/* The most entries that this rank sends in a step */
+/* Returns the largest number of entries that this rank sends in a step. */
 static size_t sent_most(const kspec_team *t, square *q) {
     size_t most = 0;
     q->k = (ks_range){0, ks_depth(q->p->k)};
@@ -291,7 +298,7 @@ static kspec_status step(const ks_run *run, square *q, kspec_error *err) {
     return st ? st : ks_parallel_for(&part, count, block, q, err);
 }
 
-/* st: this rank's status so far */
+/* Runs all steps of the product. st is this rank's status so far. */
 static kspec_status all_steps(const ks_run *run, square *q, kspec_status st, kspec_error *err) {
     int local = 1;
     for (int i = 0; i < q->count; i++) local &= q->operands[i].local;
@@ -330,11 +337,11 @@ kspec_status ks_ranks_symmetric(const ks_run *run, const ks_mat_product *p, cons
 size_t ks_ranks_symmetric_room(int ranks, const ks_mat_product *p, int whole) {
     const size_t width = window_width((p->n + KS_STRIP - 1) / KS_STRIP, p->k) * KS_STRIP;
     const size_t own = ks_strip_rows_most(p->n, ranks);
-    /* room for the received window, for twice as many strips to send, and for the strips of this rank */
+    /* Memory for the received window, for twice as many strips to send, and for the strips of this rank. */
     const size_t windows = ks_size(ks_size_add(3 * width, own + KS_STRIP), ks_depth(p->k));
     size_t room = ks_size(own, width);
     if (!(whole & KS_WHOLE_A)) room = ks_size_add(room, windows);
     if (!(whole & KS_WHOLE_B)) room = ks_size_add(room, windows);
-    /* room to send and receive the mirrored half */
+    /* Memory to send and receive the mirrored half. */
     return ks_size_add(room, ks_size(own, p->n + 2 * KS_STRIP));
 }

@@ -13,7 +13,7 @@ size_t ks_resident_lock_least = (size_t)1 << 20;
 
 static size_t bytes_of(const ks_resident *r) { return r->count * sizeof(double); }
 
-/* The matrix that contains p; the caller's matrices may overlap. */
+/* Returns the matrix that contains p. The caller's matrices may overlap. */
 static ks_resident *find(const ks_device *d, const double *p) {
     for (ks_resident *r = d->resident; r; r = r->next)
         if (p == r->host) return r;
@@ -25,22 +25,23 @@ static ks_resident *find(const ks_device *d, const double *p) {
 /* ---- copies ---- */
 
 /*
- * Called before each copy. Page-locking takes about as long as it saves in one copy, so a matrix is locked
- * when it is copied a second time. If the system refuses, copies are slower but otherwise the same.
+ * Page-locks a matrix when it is copied a second time. The function is called before each copy. Page-locking
+ * takes about as long as it saves in one copy. If the system refuses, copies are slower but otherwise the
+ * same.
  */
 static void lock_if_copied_again(const ks_device *d, ks_resident *r) {
     if (r && ++r->copies == 2 && !r->borrowed && bytes_of(r) >= ks_resident_lock_least)
         d->plugin->lock(d->gpu, r->host, bytes_of(r));
 }
 
-/* Copies a matrix out of the device, or to it. */
+/* Copies a matrix from the device to the host, or from the host to the device. */
 static kspec_status copy(const ks_run *run, ks_resident *r, int out, kspec_error *err) {
     ks_device *d = run->device;
     const double start = ks_now();
     lock_if_copied_again(d, r);
     const ks_plugin_status st = out ? d->plugin->get(d->gpu, r->host, r->on_device, r->count, 1)
                                     : d->plugin->put(d->gpu, r->on_device, r->host, r->count);
-    /* counts the first copy, as if all matrices fitted */
+    /* Only the first copy counts, as if all matrices fitted. */
     if (r->borrowed && r->copies == 1) d->copying += ks_now() - start;
     if (!st) r->valid = KS_ON_HOST | KS_ON_DEVICE;
     return ks_device_status(d, st, "copying", err);
@@ -59,8 +60,8 @@ static kspec_status to_host(const ks_run *run, ks_resident *r, kspec_error *err)
 }
 
 /*
- * Returns the least recently used matrix on the device, not counting the matrices of this operation; NULL if
- * there is none
+ * Returns the least recently used matrix on the device, except the matrices of the current operation. Returns
+ * NULL if no matrix remains.
  */
 static ks_resident *oldest(const ks_device *d) {
     ks_resident *found = NULL;
@@ -75,7 +76,7 @@ static kspec_status move_out(const ks_run *run, ks_resident *r, kspec_error *err
     return st;
 }
 
-/* Moves other matrices out until this many more bytes fit the device's share. */
+/* Moves other matrices to the host until `bytes` more bytes fit the device's share. */
 static kspec_status make_room(const ks_run *run, size_t bytes, kspec_error *err) {
     const ks_device *d = run->device;
     const size_t share = d->share ? d->share : 2 * d->streamed * sizeof(double);
@@ -92,7 +93,8 @@ static kspec_status to_device(const ks_run *run, ks_resident *r, int read, kspec
         kspec_status st = make_room(run, bytes_of(r), err);
         if (st) return st;
         ks_plugin_status got = d->plugin->alloc(d->gpu, bytes_of(r), &p);
-        for (ks_resident *other; got == KS_PLUGIN_NOMEM && (other = oldest(d));) { /* another process's */
+        /* another process's memory */
+        for (ks_resident *other; got == KS_PLUGIN_NOMEM && (other = oldest(d));) {
             if ((st = move_out(run, other, err))) return st;
             got = d->plugin->alloc(d->gpu, bytes_of(r), &p);
         }
@@ -105,7 +107,10 @@ static kspec_status to_device(const ks_run *run, ks_resident *r, int read, kspec
 
 /* ---- operations ---- */
 
-/* The matrices that an operation reads, and the matrix that it writes (NULL: a host vector) */
+/*
+ * The matrices that an operation reads, and the matrix that it writes. `to` is NULL if the operation writes
+ * to a host vector.
+ */
 typedef struct {
     ks_resident *from[KS_TILE_FACTORS + 2], *to;
     int count, in, known;
@@ -119,7 +124,7 @@ static void reads(const ks_device *d, operands *o, const double *p) {
     if (r) o->from[o->count++] = r;
 }
 
-/* The operation writes `count` numbers, which replace the old ones or are added to them */
+/* Records that the operation writes `count` numbers. They replace the old numbers, or are added to them. */
 static void writes(const ks_device *d, operands *o, const double *p, size_t count, int add) {
     o->to = find(d, p);
     if (!o->to)
@@ -128,7 +133,9 @@ static void writes(const ks_device *d, operands *o, const double *p, size_t coun
         o->in = add || p != o->to->host || count < o->to->count;
 }
 
-/* Do the operands fit on the device? They may use 7/4 of the room, which is less than the free memory. */
+/*
+ * Do the operands fit on the device? They may use 7/4 of ks_device.share, which is less than the free memory.
+ */
 static int fit(const ks_device *d, const operands *o) {
     size_t all = o->to ? o->to->count : 0;
     for (int k = 0; k < o->count; k++)
@@ -139,7 +146,7 @@ static int fit(const ks_device *d, const operands *o) {
 static kspec_status all_on_device(const ks_run *run, const operands *o, kspec_error *err) {
     const size_t now = ++run->device->operation;
     kspec_status st = KSPEC_OK;
-    for (int k = 0; k < o->count; k++) o->from[k]->used = now; /* they all stay */
+    for (int k = 0; k < o->count; k++) o->from[k]->used = now; /* all operands stay */
     if (o->to) o->to->used = now;
     for (int k = 0; k < o->count && !st; k++) st = to_device(run, o->from[k], 1, err);
     return o->to && !st ? to_device(run, o->to, o->in, err) : st;
@@ -222,7 +229,7 @@ static kspec_status symmetrise(const ks_run *run, size_t n, ks_mat *at, kspec_er
               : ks_tile_symmetrise(run, n, X, err);
 }
 
-/* The matrix is constant, so the CPU builds it. */
+/* The CPU builds this matrix, which is constant. */
 static kspec_status triangle(const ks_run *run, size_t n, ks_mat *X, kspec_error *err) {
     ks_resident *r = find(run->device, ks_mat_address(X));
     if (r) r->valid = KS_ON_HOST;
@@ -256,7 +263,7 @@ static int suits(const ks_run *run, ks_holding how, double work) {
     return how != KS_HOLD_ADDRESSES && run->device && run->device->streamed;
 }
 
-/* Adds an entry to the list, with newly allocated memory or memory of the caller */
+/* Adds an entry to the list, with newly allocated memory or with memory of the caller. */
 static kspec_status enter(const ks_run *run, const double *borrowed, size_t rows, size_t cols,
                           const char *what, ks_resident **out, kspec_error *err) {
     ks_resident *r = ks_zalloc(1, sizeof *r);
@@ -303,7 +310,7 @@ static void idle(const ks_run *run, ks_mat *p) {
     r->valid = 0;
 }
 
-/* Copies the caller's matrix on the device to a matrix of this list, which can be moved out. */
+/* Copies the caller's matrix on the device to a matrix of this list, which the code can move to the host. */
 static kspec_status copy_in(const ks_run *run, const double *from, size_t rows, size_t cols, const char *what,
                             const ks_mat **out, kspec_error *err) {
     ks_device *d = run->device;

@@ -1,9 +1,9 @@
 /*
- * The matrices of a computation that do not fit on a device together (ks_device.streamed). Each matrix has
- * room in host memory, and as many as fit are on the device. An operation copies its matrices to the device,
- * in place of the least recently used ones. If its own matrices are too many, the CPU runs the operation, or
- * a product goes through the device in tiles (device/streamed.h). This depends on the shapes and the room
- * alone, and moving changes no number, so every run gives the same bits.
+ * Manages the matrices of a computation that do not fit on a device together (ks_device.streamed). Each
+ * matrix has space in host memory, and as many as fit are on the device. An operation copies its matrices to
+ * the device, in place of the least recently used ones. If its own matrices are too many, the CPU runs the
+ * operation, or a product goes through the device in tiles (device/streamed.h). This choice depends only on
+ * the shapes and on the memory, and moving changes no number. So every run gives the same bits.
  */
 #pragma once
 
@@ -13,19 +13,22 @@ enum { KS_ON_HOST = 1, KS_ON_DEVICE = 2 };
 
 typedef struct ks_resident {
     struct ks_resident *next;
-    /* memory on the host, which has no pages until the matrix is copied from the device */
+    /* Memory on the host. The system provides its pages only when the matrix is copied from the device. */
     double *host;
     size_t count;
-    /* the address on the device, or NULL */
+    /* NULL: host only */
     double *on_device;
-    /* the valid copies: KS_ON_HOST, KS_ON_DEVICE, both, or none before the first write */
+    /* The valid copies: KS_ON_HOST, KS_ON_DEVICE, both, or none before the first write. */
     int valid;
-    /* 1 for a matrix of the caller, which is only read */
+    /* If borrowed is 1, the matrix belongs to the caller, and the library only reads it. */
     int borrowed;
     int copies;
-    /* the number of the last operation that used the matrix */
+    /* number of the last operation */
     size_t used;
 } ks_resident;
 
-/* Matrices of at least this many bytes (1 MB) are page-locked when copied again; tests use fewer. */
+/*
+ * Matrices of at least this many bytes (1 MB) are page-locked when they are copied again. Tests use fewer
+ * bytes.
+ */
 extern size_t ks_resident_lock_least;

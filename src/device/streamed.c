@@ -1,8 +1,8 @@
 /*
  * Multiplies matrices in host memory on a device. A tile of C stays on the device while panels of op(A) and
- * op(B) pass through. The device has room for two panels of each, so that the next panels are copied while
- * the current ones are multiplied. The sizes of tiles and panels depend only on the shape and on the room of
- * the device.
+ * op(B) pass through. The device stores two panels of each, so that the next panels are copied while the
+ * current ones are multiplied. The sizes of tiles and panels depend only on the shape and on the device's
+ * memory.
  */
 #include "device/streamed.h"
 
@@ -13,16 +13,19 @@
 
 #include <math.h>
 
-/* Rows of op(A) and columns of op(B) in a tile, and the length of a panel */
+/* The rows of op(A) and columns of op(B) in a tile, and the length of a panel. */
 typedef struct {
     size_t m, n, k;
-    /* the number of tiles of C: 2 for a symmetric product, with its mirror image; otherwise 1 */
+    /*
+     * The number of tiles of C in memory: 2 for a symmetric product, whose tile has a mirror image, and
+     * otherwise 1.
+     */
     size_t tiles;
 } shape;
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* The largest t with tiles t^2 + 4 t k <= room, in steps of 64 */
+/* Returns the largest multiple t of 64 with tiles t^2 + 4 t k <= room. */
 static size_t edge(double room, double k, double tiles) {
     const size_t t = (size_t)((sqrt(4 * k * k + tiles * room) - 2 * k) / tiles);
     return t < 1 ? 1 : t < 64 ? t : t / 64 * 64;
@@ -56,7 +59,7 @@ typedef struct {
     const ks_run *run;
     const ks_matmul *p;
     shape s;
-    /* device memory: tiles of C, and two panels of each operand */
+    /* Device memory for tiles of C, and for two panels of each operand. */
     double *C, *mirror, *A[2], *B[2];
 } stream;
 
@@ -92,7 +95,7 @@ static kspec_status get(const stream *x, double *to, size_t ld, const double *fr
 
 /* ---- tiles ---- */
 
-/* C += op(A) op(B) over the panels; tile (i, j) is m x n */
+/* Adds op(A) op(B) to C over all panels, for the m x n tile (i, j). */
 static kspec_status multiply_panels(const stream *x, size_t i, size_t j, size_t m, size_t n, ks_run part,
                                     kspec_error *err) {
     const ks_matmul *p = x->p;

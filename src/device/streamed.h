@@ -1,11 +1,11 @@
-/* Products on a device of matrices in host memory, tile by tile (ks_device.streamed). */
+/* Multiplies host matrices on a device, tile by tile (ks_device.streamed). */
 #pragma once
 
 #include "device/backend.h"
 
 /*
- * Doubles that a product takes on a device with this many bytes: a power of two, so that slightly less memory
- * changes no bits.
+ * Returns the number of doubles that a product takes on a device with this many bytes. The number is a power
+ * of two, so that slightly less memory changes no bits.
  */
 size_t ks_streamed_room(size_t bytes);
 

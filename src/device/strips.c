@@ -28,14 +28,14 @@ static ks_range rows_of(const kspec_team *t, const ks_strips *x, int rank) {
     return ks_strip_rows(x->rows, x->height, rank, t->comm.ranks);
 }
 
-/* Copies some columns of `rows` rows of x to `to`, dense. Returns the end of the copy */
+/* Copies some columns of `rows` rows of x to `to` as a dense matrix. Returns the end of the copy. */
 static double *pack(double *to, const double *x, size_t ld, size_t rows, ks_range cols) {
     const size_t n = ks_range_size(cols);
     for (size_t i = 0; i < rows; i++) memcpy(to + i * n, x + i * ld + cols.from, n * sizeof *to);
     return to + rows * n;
 }
 
-/* Transposes 8 x 8 blocks, whose cache lines stay close. */
+/* Transposes blocks of 8 x 8 numbers, which stay in the cache. */
 void ks_transpose(double *to, size_t ld, const double *from, size_t from_ld, size_t rows, size_t cols) {
     for (size_t a0 = 0; a0 < rows; a0 += 8)
         for (size_t b0 = 0; b0 < cols; b0 += 8)
@@ -66,7 +66,7 @@ kspec_status ks_strips_share(kspec_team *t, const ks_strips *const *x, int count
 
 /* ---- columns ---- */
 
-/* Matrices with at least this many entries go through shared memory; for smaller ones a message is faster. */
+/* Matrices with at least this many entries go through shared memory. For smaller ones a message is faster. */
 enum { SHARED = 1 << 17 };
 
 kspec_status ks_columns_begin(kspec_team *t, const ks_strips *of, ks_columns *c, kspec_error *err) {
@@ -110,7 +110,7 @@ kspec_status ks_columns_get(kspec_team *t, ks_columns *c, kspec_error *err) {
         c->bytes[r] = mine * ks_range_size(theirs) * sizeof *to;
         c->bytes[ranks + r] = ks_range_size(rows_of(t, of, r)) * ks_range_size(c->range) * sizeof *to;
     }
-    /* Each rank has a stretch of rows, so the received pieces form the matrix in order. */
+    /* Each rank has a range of consecutive rows, so the received pieces form the matrix in order. */
     st = ks_team_exchange(t, c->sent, c->bytes, c->got, c->bytes + ranks, err);
     ks_free(c->sent);
     c->sent = NULL;

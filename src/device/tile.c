@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { TR = 32, TC = 128 }; /* the rows and columns of a tile of 32 KB, for factors that must be transposed */
+enum { TR = 32, TC = 128 }; /* A tile has 32 KB, for factors that must be transposed. */
 
 ks_run ks_tile_threads(const ks_run *run, double work) {
     ks_run r = *run;
@@ -21,14 +21,14 @@ typedef struct {
     const ks_expression *e;
     ks_tile_result what;
     double *out;
-    /* 1 for column sums: each strip has a row of sums */
+    /* If by_strip is 1, the sums are over columns, and each strip has a row of sums. */
     int by_strip;
-    /* for each worker, room for a tile of each transposed factor */
+    /* Each worker has space for a tile of each transposed factor. */
     double *turned;
     size_t room;
 } tile_job;
 
-/* Sets t (m x n, leading dimension TC) to x^T, eight lines of x at a time. */
+/* Sets the m x n matrix t, with leading dimension TC, to x^T, eight lines of x at a time. */
 static void transpose(double *restrict t, size_t m, size_t n, const double *restrict x, size_t ld) {
     for (size_t j = 0; j < n; j += 8)
         for (size_t i = 0; i < m; i++)
@@ -44,8 +44,8 @@ static double sum(const double *x, size_t n) {
 }
 
 /*
- * Computes the tile at (i,j), m x n. First transposes factors into `turned` (count x TR x TC) where needed.
- * Adds column sums to `sums`.
+ * Computes the m x n tile at (i,j). The function first transposes factors into `turned` (count x TR x TC) if
+ * necessary. For column sums, it adds to `sums`.
  */
 static void tile(const tile_job *job, size_t i, size_t j, size_t m, size_t n, double *turned, double *sums) {
     const ks_expression *e = job->e;
@@ -117,7 +117,7 @@ static ks_run threads_of(const ks_run *run, const ks_expression *x) {
     return ks_tile_threads(run, 4.0 * (double)x->m * (double)x->n * (x->count + 1));
 }
 
-/* The number of doubles that one worker needs for tiles of transposed factors */
+/* Returns the number of doubles that one worker needs for tiles of transposed factors. */
 static size_t room_of(const ks_expression *x) {
     size_t room = 0;
     for (int k = 0; k < x->count; k++) room += x->factor[k].transposed ? TR * TC : 0;
@@ -164,7 +164,7 @@ static kspec_status symmetrise_chunk(void *ctx, size_t chunk, const ks_worker *w
     (void)worker;
     const square *s = ctx;
     size_t n = s->n, i0 = chunk * TR, i1 = i0 + TR < n ? i0 + TR : n;
-    for (size_t j0 = i0; j0 < n; j0 += TR) /* transposes the blocks at (i0,j0) and (j0,i0) */
+    for (size_t j0 = i0; j0 < n; j0 += TR) /* two blocks at once */
         for (size_t i = i0; i < i1; i++)
             for (size_t j = j0 > i ? j0 : i; j < j0 + TR && j < n; j++)
                 s->X[i * n + j] = s->X[j * n + i] = s->X[i * n + j] + s->X[j * n + i];
