@@ -33,8 +33,8 @@ If a claim depends on a reading, we check it under each reading, and count it on
 text, not from the authors' programs. We therefore cannot confirm any of the readings.
 
 To check words such as “very close” or “roughly linear”, we need a number. We chose these numbers, and
-the head of each script states them. Another choice of a number can change a verdict, so read our number as well
-as the verdict. Rows marked *ours* are statements of this project, and do not count as claims. If such a
+the head of each script states them. Another choice of a number can change a verdict, so read our number as
+well as the verdict. Rows marked *ours* are statements of this project, and do not count as claims. If such a
 statement does not hold, the script fails.
 
 The paper on Gram norms gives σ, but its words “all features standardized” do not say how it scales the
@@ -45,10 +45,9 @@ features. The paper on spectral moments leaves three other settings open.
 | Gram norms | as printed | z-scores and the printed σ |
 | Gram norms | unit rows, unit columns | rows or columns of length 1, and the printed σ |
 | Gram norms | min–max, σ = 1 | columns scaled to 0 … 1; only σ = 1 agrees with the paper's w ~ N(0, I) |
-| spectral moments | images centred, mean \\|x\\|² = 1; pixels/255 | two ways to scale the pixels of its networks |
-| spectral moments | negative estimates dropped; every estimate counted | a negative estimate has no real square root |
-| spectral moments | row and col as defined; row and col exchanged | the paper says that one estimator stays biased, \
-and also that it converges |
+| spectral moments | images centred, mean \\|x\\|² = 1; pixels/255 | two ways to scale the pixels |
+| spectral moments | negative estimates dropped; every estimate counted | a negative one has no real root |
+| spectral moments | row and col as defined; exchanged | the paper calls one biased and convergent |
 
 ## How to run it
 

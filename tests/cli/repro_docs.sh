@@ -55,9 +55,9 @@ expect_line() { expect "$1" grep -qF "$1" tree/house/docs/reproduction.md; }
 expect_line '**under a reading**<br>unit rows: 2 of 2<br>unit columns: 0 of 2 |'
 expect_line '**in part**: 1 of 2 claims<br>unit rows: 1 of 2<br>unit columns: 1 of 2 |'
 expect_line '**reproduced**, 1 undecided<br>unit rows: 1 of 2<br>unit columns: 1 of 2 |'
-expect_line "4 figures: 3 at the papers' sizes, 1 reduced (marked *quick*)."
-expect_line 'Verdicts: 2 reproduced, 1 under a reading, 1 in part.'
-expect_line '7 claims: 2 hold, 4 hold under some reading, 0 hold under none, and 1 is undecided.'
+expect_line "This page has 4 figures, 3 at the papers' sizes and 1 reduced (marked *quick*)."
+expect_line 'The verdicts on them are 2 reproduced, 1 under a reading, 1 in part.'
+expect_line '7 claims, of which 2 hold, 4 hold under some reading, 0 hold under none, and 1 is undecided.'
 for name in svg figure.json; do
     expect "its $name" cmp -s results/quick/000-9z.$name tree/house/docs/images/repro/000-9z.$name
 done
