@@ -4,8 +4,8 @@
 #   sh packaging/debian.sh FOLDER
 #
 # FOLDER gets the source package, the binary packages and lintian.log. The build needs what `make setup`
-# installs, debhelper, dh-python and dpkg-dev; it stops where one is missing. The maintainers' address is a
-# placeholder, and lintian is not asked about it.
+# installs, debhelper, dh-python and dpkg-dev; it stops where one is missing. The maintainers' address and the
+# number of the bug that asks for the package are placeholders, and lintian is not asked about them.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
@@ -19,7 +19,7 @@ cd "$folder/kspec-$version"
 dpkg-buildpackage -us -uc -j"${JOBS:-$(nproc)}"
 cd ..
 command -v lintian >/dev/null || exit 0
-placeholder=bogus-mail-host,bogus-mail-host-in-debian-changelog
+placeholder=bogus-mail-host,bogus-mail-host-in-debian-changelog,initial-upload-closes-no-bugs
 lintian --suppress-tags $placeholder --fail-on error "kspec_$version"-*.changes >lintian.log || {
     cat lintian.log
     exit 1
