@@ -3,7 +3,7 @@
     KSPEC_DATA=... python3 bench/activations.py prepare FOLDER     (needs NumPy)
     python3 bench/activations.py run FOLDER KSPEC PROCESSES > cells.jsonl
     python3 bench/activations.py table cells.jsonl > table.md
-    python3 bench/activations.py normal FOLDER KSPEC > normal.md   (needs NumPy)
+    python3 bench/activations.py normal FOLDER KSPEC [KIND...] > normal.md   (needs NumPy)
 
 `run` and `table` need no package. MNIST has ten classes, 100 rows of each for training and 100 for testing;
 wine quality and communities are regressions. Each cell has 40 draws for N up to 1000 and 16 above.
@@ -132,7 +132,7 @@ def kernels(kind, x):
     return [(minus + plus) / 2, (minus - plus) / 2][:2 if kind == "fourier" else 1]
 
 
-def normal(folder, kspec):
+def normal(folder, kspec, *kinds):
     import numpy as np
 
     x, y, xt, yt = (np.load(os.path.join(folder, f"wine{p}.npy")).astype(float)
@@ -142,7 +142,7 @@ def normal(folder, kspec):
     rows = np.concatenate([(x - mean) / sd, (xt - mean) / sd]) / 3
     y, yt = y - y.mean(), yt - y.mean()
     print("| features | N | predicted | their draws | normal draws |\n|---|---|---|---|---|", flush=True)
-    for kind in ("fourier", "cos", "erf"):
+    for kind in kinds or ("fourier", "cos", "erf"):
         roots = []
         for k in kernels(kind, rows):
             values, vectors = np.linalg.eigh(k)

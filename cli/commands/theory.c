@@ -122,8 +122,10 @@ static json_t *to_json(const void *result) {
         json_object_set_new(o, "eigenvalues", cli_reals(s->lambda, s->count));
         json_object_set_new(o, "log_eigenvalues", cli_reals(s->log_lambda, s->count));
     }
-    if (s->functions)
+    if (s->functions) {
+        json_object_set_new(o, "points", cli_real_rows(s->at, s->points, s->dim));
         json_object_set_new(o, "eigenfunctions", cli_real_rows(s->functions, s->points, s->count));
+    }
     if (s->N) {
         json_object_set_new(o, "multiplicities", wholes(s->N, s->count));
         json_object_set_new(o, "log_multiplicities", cli_reals(s->log_N, s->count));
@@ -218,6 +220,7 @@ static int run(void *args) {
     free(s.m);
     free(s.lambda);
     free(s.functions);
+    free(s.at);
     return status;
 }
 

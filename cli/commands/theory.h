@@ -36,9 +36,9 @@ typedef struct {
     /* Are the eigenvalues printed, and with which index: "k" from 1, or "degree" from 0? */
     int listed;
     const char *index;
-    /* points x count: the eigenfunctions at some points, or NULL */
-    size_t points;
-    double *functions;
+    /* points x count: the eigenfunctions at some points, or NULL; at: points x dim, these points */
+    size_t points, dim;
+    double *functions, *at;
 } theory_spectrum;
 
 /* Allocates `count` eigenvalues, and multiplicities on request; returns an exit status. */

@@ -50,10 +50,14 @@ static int find_functions(const theory_args *a, const double *eta, size_t dim, t
         status = cli_error(EXIT_INPUT, "--eigenfunctions: %s has points in %zu dimension%s, --dim is %zu",
                            a->eigenfunctions, points.cols, cli_s(points.cols), dim);
     } else {
-        s->points = points.rows;
+        s->points = points.rows, s->dim = dim;
         s->functions = calloc(points.rows, s->count * sizeof *s->functions);
-        if (!s->functions) status = cli_no_memory();
+        s->at = calloc(points.rows, dim * sizeof *s->at);
+        if (!s->functions || !s->at) status = cli_no_memory();
     }
+    for (size_t i = 0; i < s->points * s->dim && !status; i++)
+        s->at[i] = points.data[(ptrdiff_t)(i / dim) * points.row_stride +
+                               (ptrdiff_t)(i % dim) * points.col_stride];
     if (!status) {
         kspec_status st = kspec_theory_rbf_eigenfunctions(eta, dim, &points, s->count, s->functions, &err);
         if (st) status = cli_fail(st, &err);

@@ -2,6 +2,7 @@
 #include "plot/plot.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -61,6 +62,42 @@ static void add_panel(plot_figure *f, const plot_source *s, size_t count, const 
     for (size_t i = 0; i < count; i++) add_list(f, p, &s[i], key, log_key, s[i].name, from, logs);
 }
 
+typedef struct {
+    double x;
+    size_t row;
+} place;
+
+static int by_x(const void *a, const void *b) {
+    const double x = ((const place *)a)->x, y = ((const place *)b)->x;
+    return (x > y) - (x < y);
+}
+
+/* Adds a panel of the first eigenfunctions as curves if the points have one coordinate. */
+static int add_functions(plot_figure *f, const plot_source *s) {
+    enum { CURVES = 5 };
+    const json_t *points = json_object_get(s->json, "points"),
+                 *functions = json_object_get(s->json, "eigenfunctions");
+    const size_t count = json_array_size(points);
+    if (count < 2 || json_array_size(json_array_get(points, 0)) != 1 || json_array_size(functions) != count)
+        return EXIT_DONE;
+    place *at = calloc(count, sizeof *at);
+    if (!at) return cli_no_memory();
+    for (size_t i = 0; i < count; i++)
+        at[i] = (place){plot_value(json_array_get(json_array_get(points, i), 0)), i};
+    qsort(at, count, sizeof *at, by_x);
+    plot_panel *p = plot_add_panel(f, "eigenfunctions", "x", "φ_{k}(x)");
+    for (size_t k = 0; k < CURVES && k < json_array_size(json_array_get(functions, 0)); k++) {
+        char label[40];
+        snprintf(label, sizeof label, "k = %zu", k + 1);
+        plot_series *line = plot_add_series(f, p, label, PLOT_LINE, plot_color(k));
+        for (size_t i = 0; i < count; i++)
+            plot_add_point(f, line, at[i].x,
+                           plot_value(json_array_get(json_array_get(functions, at[i].row), k)), NAN, NAN);
+    }
+    free(at);
+    return EXIT_DONE;
+}
+
 int plot_theory(plot_figure *f, const plot_source *s, size_t count) {
     int degrees = 1, distinct = 0;
     for (size_t i = 0; i < count; i++) {
@@ -80,5 +117,5 @@ int plot_theory(plot_figure *f, const plot_source *s, size_t count) {
     const double first = plot_value(json_array_get(m, 0)), second = plot_value(json_array_get(m, 1));
     if (count == 1 && isfinite(first * first / second))
         plot_lead(f, "dimension %.4g", first * first / second);
-    return EXIT_DONE;
+    return count == 1 ? add_functions(f, s) : EXIT_DONE;
 }

@@ -194,9 +194,12 @@ int plot_wls(plot_figure *f, const plot_source *s, size_t count) {
         errors_panel(f, s, count);
     }
     if (count == 1 && strcmp(mode, "features") != 0) {
-        plot_text(f, &f->title, "N = %.0f points, P = %.0f modes, α = %g, β = %g, γ = %g, noise %g",
+        char noise[40] = "by its spectrum";
+        if (!json_object_get(s->json, "noise_spectrum"))
+            snprintf(noise, sizeof noise, "%g", plot_number(s->json, "noise"));
+        plot_text(f, &f->title, "N = %.0f points, P = %.0f modes, α = %g, β = %g, γ = %g, noise %s",
                   plot_number(s->json, "grid"), plot_number(s->json, "modes"), plot_number(s->json, "alpha"),
-                  plot_number(s->json, "beta"), plot_number(s->json, "gamma"), plot_number(s->json, "noise"));
+                  plot_number(s->json, "beta"), plot_number(s->json, "gamma"), noise);
         lead(f, json_object_get(s->json, "points"));
     }
     return EXIT_DONE;

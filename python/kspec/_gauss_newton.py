@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._call import _whole, above_zero
 from ._functions import wls_features
 
 
@@ -26,8 +27,8 @@ def gauss_newton(
     minimises |A (J step - residual)|^2 by kspec.wls_features(), with the same weights and ridge. Ends when no
     number moves by more than the tolerance, or raises RuntimeError after so many steps.
     """
-    at = np.array(theta, dtype=float)
-    for _ in range(steps):
+    at, limit = np.array(theta, dtype=float), above_zero("tolerance", tolerance)
+    for _ in range(_whole("steps", steps, 1)):
         residual, jacobian = model(at)
         fit = wls_features(
             np.atleast_2d(np.asarray(jacobian, dtype=float)),
@@ -38,6 +39,6 @@ def gauss_newton(
         )
         step = np.asarray(fit.points[0]["theta"], dtype=float).reshape(at.shape)
         at += step
-        if np.abs(step).max() <= tolerance:
+        if np.abs(step).max() <= limit:
             return at
     raise RuntimeError(f"not converged after {steps} steps: the last moved theta by {np.abs(step).max():.3g}")

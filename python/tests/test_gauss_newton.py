@@ -31,3 +31,10 @@ def test_no_convergence_is_an_error():
     x = np.linspace(0, 3, 25)
     with pytest.raises(RuntimeError, match="not converged after 1 steps"):
         kspec.gauss_newton(decay(x, 2 * np.exp(-0.7 * x)), [1.5, 0.5], steps=1)
+
+
+@pytest.mark.parametrize("bad", [{"steps": 0}, {"tolerance": -1}])
+def test_bad_numbers_are_refused(bad):
+    x = np.linspace(0, 3, 25)
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        kspec.gauss_newton(decay(x, 2 * np.exp(-0.7 * x)), [1.5, 0.5], **bad)

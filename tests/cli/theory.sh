@@ -97,6 +97,7 @@ expect_error 2 '--eta is missing \(or --sigma, --sigma-x\)' kspec theory rbf --d
 printf '0,0\n1,-2\n0.5,0.25\n' >at.csv
 expect_status 0 kspec theory rbf --eta 2,0.5 --eigenvalues 400 --eigenfunctions at.csv --json
 expect_json '[len(f) for f in j["eigenfunctions"]] == [400] * 3'
+expect_json 'j["points"] == [[0, 0], [1, -2], [0.5, 0.25]]'
 cp "$out" functions.json
 py 'import json; j = json.load(open("functions.json")); x = np.loadtxt("at.csv", delimiter=",")
 f, l = np.array(j["eigenfunctions"]), np.array(j["eigenvalues"])
@@ -106,6 +107,13 @@ expect_status 0 kspec theory rbf --eta 1 --dim 2 --eigenfunctions at.csv
 expect_stdout 'eigenfunction at point 1 to 3'
 expect_error 3 '--eigenfunctions: at.csv has points in 2 dimensions, --dim is 1' \
     kspec theory rbf --eta 1 --eigenfunctions at.csv
+printf '0.5\n-1\n2\n' >line.csv
+expect_status 0 kspec theory rbf --eta 1 --eigenvalues 3 --eigenfunctions line.csv --plot line.gp
+expect 'three curves over the sorted points' "$python" -c '
+text = open("line.gp").read()
+assert all(f"k = {k}" in text for k in (1, 2, 3)) and "k = 4" not in text
+block = text.split("$p2s0 << END")[1].split("END")[0]
+assert [float(line.split()[0]) for line in block.strip().splitlines()] == [-1, 0.5, 2]'
 expect_error 2 '--eigenfunctions goes with --eta' kspec theory rbf --sigma I2.csv --eigenfunctions at.csv
 
 # --threads and --seed change nothing
