@@ -1,7 +1,7 @@
 /*
- * Finds the files that belong to this program: the programs it runs and the libraries it loads at run time.
- * The search uses absolute paths near the program only, and accepts a file only if it is as trustworthy as
- * the code that already runs.
+ * Finds the files that belong to this program, which are the programs it runs and the libraries it loads at
+ * run time. The search uses absolute paths near the program only, and accepts a file only if it is as
+ * trustworthy as the code that already runs.
  */
 #pragma once
 
@@ -10,27 +10,27 @@
 typedef enum { KS_FOUND, KS_ABSENT, KS_STRANGE } ks_finding;
 
 /*
- * Is this absolute path a regular file that may be read (run: executed)? A file is STRANGE if everybody can
- * write to it, or if it belongs neither to root, nor to this user, nor to the owner of the file `owner` (or
- * NULL).
+ * Classifies the file at an absolute path. It must be a regular file that this process may read, or execute
+ * if run is 1. A file is STRANGE if everybody can write to it, or if it belongs neither to root, nor to this
+ * user, nor to the owner of the file `owner` (or NULL).
  */
 ks_finding ks_beside_look(const char *path, int run, const char *owner);
 
 /*
- * The absolute path of the file that this library was loaded from. NULL if the loader knows a relative path
- * only, which would name another file after a chdir().
+ * Returns the absolute path of the file that contains this library. Returns NULL if the loader knows only a
+ * relative path, which would name another file after a chdir().
  */
 const char *ks_beside_own(void);
 
 /*
  * Looks for `name` in the directories of the running program and of this library, and in the directories that
- * `subs` (ends with NULL) names relative to them, such as "../libexec/". Returns the kind of file found and
- * writes its path. A STRANGE file is reported only if no other one is found.
+ * `subs` names relative to them, such as "../libexec/". The list subs ends with NULL. Returns the kind of
+ * file found and writes its path. A STRANGE file is reported only if no other one is found.
  */
 ks_finding ks_beside_find(const char *name, const char *const *subs, int run, char path[PATH_MAX]);
 
 /*
  * Looks for a plugin near the program, in the directory of libraries next to it, and in the installation
- * directory
+ * directory.
  */
 ks_finding ks_beside_plugin(const char *name, char path[PATH_MAX]);

@@ -1,12 +1,12 @@
 /*
- * The option `center` of every call. A call first replaces DEFAULT by its usual value; an unreplaced DEFAULT
- * means no centring.
+ * Handles the option `center` of every call. A call first replaces DEFAULT by its usual value. If a call does
+ * not, DEFAULT means no centring.
  */
 #pragma once
 
 #include "base/error.h"
 
-/* Replaces DEFAULT by `usual`. */
+/* Replaces DEFAULT by `usual`, and fails for an unknown value. */
 static inline kspec_status ks_center_resolve(kspec_center *center, kspec_center usual, kspec_error *err) {
     if (*center < KSPEC_CENTER_DEFAULT || *center > KSPEC_CENTER_BOTH)
         return ks_fail(err, KSPEC_E_ARG, "unknown center %d", (int)*center);

@@ -1,6 +1,6 @@
 /*
- * Seconds since some fixed point. The wall clock fills the `seconds` field of results; the CPU time of the
- * calling thread gives rates.
+ * Returns seconds since some fixed point. The wall clock fills the `seconds` field of results, and the CPU
+ * time of the calling thread gives rates.
  */
 #pragma once
 

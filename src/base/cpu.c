@@ -1,4 +1,4 @@
-/* Detects the processor's instruction set, and obeys KSPEC_ISA. */
+/* Detects the processor's instruction set, which KSPEC_ISA may lower. */
 #include "base/cpu.h"
 
 #include "base/error.h"
@@ -25,14 +25,14 @@ ks_isa ks_isa_best(void) {
         return KS_ISA_AVX512;
     if (avx2) return KS_ISA_AVX2;
 #elif defined(__aarch64__)
-    return KS_ISA_NEON; /* every ARM64 processor has NEON */
+    return KS_ISA_NEON; /* always present */
 #endif
     return KS_ISA_GENERIC;
 }
 
 /*
- * The choice that KSPEC_ISA makes. If it cannot be followed, `refusal` keeps the reason, and every
- * computation reports it.
+ * The choice that KSPEC_ISA makes. If it is impossible, `refusal` contains the reason, and every computation
+ * reports it.
  */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static ks_isa chosen;

@@ -1,4 +1,4 @@
-/* The table of all doubts that a result can carry: name, severity and sentence of each. */
+/* The table of all doubts that a result can contain, with the name, severity and sentence of each. */
 #include "base/doubt.h"
 
 #include "base/error.h"
@@ -7,9 +7,10 @@
 #include <string.h>
 
 /*
- * Placeholders in a sentence. {name} prints a number with four digits. {name:2} prints two digits, or as many
- * as tell it from the doubt's other numbers. {name:%} prints a percentage, and {what} the doubt's word.
- * Sentences are written in the plural ("{rows} rows are"); the text says "1 row is".
+ * A sentence contains placeholders. {name} prints a number with four digits. {name:2} prints two digits, or
+ * as many as tell it from the doubt's other numbers. {name:%} prints a percentage, and {what} the doubt's
+ * word. Sentences are written in the plural, such as "{rows} rows are". For one row, the text says "1 row
+ * is".
  */
 typedef struct {
     kspec_severity severity;
@@ -300,7 +301,7 @@ static const kind kinds[] = {
 /* clang-format on */
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* ---- the list ---- */
+/* ---- list ---- */
 
 static const char *copy(ks_arena *a, const char *text) {
     char *to = text ? ks_arena_alloc(a, strlen(text) + 1, 1) : NULL;
@@ -362,7 +363,7 @@ void ks_doubt_copy(ks_doubts to, const kspec_doubt *d) {
     if (last_of(to)) last_of(to)->severity = d->severity, last_of(to)->option = option;
 }
 
-/* ---- the sentence ---- */
+/* ---- sentence ---- */
 
 const char *ks_doubt_name(kspec_doubt_code code) { return (size_t)code < KINDS ? kinds[code].name : NULL; }
 
@@ -389,7 +390,7 @@ static int alike(const kspec_doubt *d, double v, int digits) {
     return same;
 }
 
-/* A percentage; it prints 100% only if the fraction is exactly 1 */
+/* Prints a percentage. It prints 100% only if the fraction is exactly 1. */
 static void put_share(char *text, size_t size, double v) {
     int digits = v < 0.01 && v > 0 ? 2 : 0;
     ks_print(text, size, "%.*f%%", digits, 100 * v);
@@ -398,7 +399,7 @@ static void put_share(char *text, size_t size, double v) {
     if (v < 1 && strncmp(text, "100", 3) == 0) ks_print(text, size, "nearly all");
 }
 
-/* Prints the value of {name}, {name:2} or {name:%} */
+/* Prints the value of {name}, {name:2} or {name:%}. */
 static void put_value(sink *to, const kspec_doubt *d, const char *field, size_t length) {
     size_t name = strcspn(field, ":}");
     const char how = name < length ? field[name + 1] : '4';

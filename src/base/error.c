@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Writes a decimal point, regardless of the program's locale */
+/* Prints numbers with a decimal point, regardless of the program's locale. */
 static void print(char *text, size_t size, const char *fmt, va_list ap) {
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = (locale_t)0;
     if (plain) before = uselocale(plain);
@@ -19,7 +19,7 @@ static void print(char *text, size_t size, const char *fmt, va_list ap) {
 
 static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/* Turns "1 rows are" into "1 row is": messages count things, and their texts are in the plural. */
+/* Turns "1 rows are" into "1 row is". Messages count things, and their texts are in the plural. */
 static void make_singular(char *text) {
     static const char *const things[] = {"rows",   "columns", "trials",      "values",   "points", "groups",
                                          "labels", "moments", "eigenvalues", "features", "draws"};

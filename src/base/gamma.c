@@ -15,8 +15,8 @@ long double ks_lgammal(long double x) {
 }
 
 /*
- * P(a,x) by its series below a + 1, and Q(a,x) by its continued fraction (Lentz) above: each converges fast
- * on its side
+ * Below x = a + 1, the function sums the series of P(a,x). Above, it uses the continued fraction of Q(a,x) by
+ * Lentz's method. Each converges fast on its side.
  */
 double ks_gamma_tail(double a, double x) {
     enum { STEPS = 100000 };
@@ -41,7 +41,10 @@ double ks_gamma_tail(double a, double x) {
     return front * f;
 }
 
-/* (G - a) / sqrt(a) has skewness 2 / sqrt(a). For a negative skewness take the mirror image. */
+/*
+ * (G - a) / sqrt(a) has the skewness 2 / sqrt(a), where G is a gamma variable of shape a. For a negative
+ * skewness the function takes the mirror image.
+ */
 double ks_skewed_tail(double skewness, double x) {
     const double straight = 1e-3, a = 4 / (skewness * skewness),
                  at = fabs(a + copysign(sqrt(a), skewness) * x);

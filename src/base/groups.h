@@ -1,6 +1,6 @@
 /*
- * Dependent groups of rows or columns: the group of each row, the order in which a computation takes them,
- * and the number of sets of n rows from n different groups.
+ * Describes dependent groups of rows or columns: the group of each row, the order in which a computation
+ * visits the groups, and the number of sets of n rows from n different groups.
  */
 #pragma once
 
@@ -8,19 +8,22 @@
 
 #include "kspec/base.h"
 
-/* One side of the matrix: n rows (or columns) in `count` groups, numbered in order of first appearance. */
+/*
+ * One side of the matrix. Its n rows (or columns) are in `count` groups, numbered in order of first
+ * appearance.
+ */
 typedef struct {
     size_t n, count;
-    /* the group of each row; if every row is a group of one, count = n and all lists are NULL */
+    /* The group of each row. If every row is a group by itself, count = n and all lists are NULL. */
     size_t *of;
-    /* group k has the members member[start[k]] ... member[start[k+1] - 1], in order */
+    /* Group k has the members member[start[k]] ... member[start[k+1] - 1], in order. */
     size_t *start, *member;
 } ks_groups;
 
 /*
- * Builds the groups from n labels, comparing them for equality only; NULL: no groups. Labels that all differ
- * give no groups either. There must be at least two groups. `what` is "row" or "column". The arena holds the
- * lists.
+ * Builds the groups from n labels, which it compares for equality only. Without labels, or if all labels
+ * differ, the rows are not grouped. At least two groups are needed. `what` is "row" or "column". The arena
+ * owns the lists.
  */
 kspec_status ks_groups_make(ks_groups *g, const uint64_t *labels, size_t n, const char *what, ks_arena *arena,
                             kspec_error *err);
@@ -47,10 +50,10 @@ typedef struct {
 } ks_group_order;
 kspec_status ks_group_order_alloc(ks_group_order *o, const ks_groups *g, ks_arena *arena, kspec_error *err);
 
-/* Fills in place and first, from group. */
+/* Computes place and first from group. */
 void ks_group_order_set(ks_group_order *o, const ks_groups *g);
 
-/* The number f 2^e, which may lie beyond a double's range */
+/* The number f 2^e, which may exceed the range of a double. */
 typedef struct {
     double f;
     int e;
@@ -59,8 +62,8 @@ ks_wide ks_wide_of(double x);
 ks_wide ks_wide_times(ks_wide a, ks_wide b);
 
 /*
- * The elementary symmetric polynomials e_0 ... e_nmax of the sizes of `count` groups. Group k begins at
- * first[k]; group `without` is left out (SIZE_MAX: none). e_n counts the sets of n rows from n different
- * groups.
+ * Computes the elementary symmetric polynomials e_0 ... e_nmax of the sizes of `count` groups. Group k begins
+ * at first[k]. Group `without` is left out, or none if it is SIZE_MAX. e_n counts the sets of n rows from n
+ * different groups.
  */
 void ks_group_counts(const size_t *first, size_t count, size_t without, int nmax, ks_wide *e);

@@ -1,12 +1,15 @@
 /*
- * Makes text from outside safe for a terminal: UTF-8 without control characters, including the C1 controls
- * (U+0080 to U+009F), which a terminal may obey like escape sequences.
+ * Makes text from outside safe for a terminal. The result is UTF-8 without control characters, and also
+ * without the C1 controls (U+0080 to U+009F), which a terminal may obey like escape sequences.
  */
 #pragma once
 
 #include <stddef.h>
 
-/* The length of the UTF-8 character at s, given `left` remaining bytes; 0 if the bytes are not UTF-8. */
+/*
+ * Returns the length of the UTF-8 character at s, given `left` remaining bytes. Returns 0 if the bytes are
+ * not UTF-8.
+ */
 static inline size_t ks_letter(const void *text, size_t left) {
     const unsigned char *s = text;
     size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
@@ -15,7 +18,7 @@ static inline size_t ks_letter(const void *text, size_t left) {
         if ((s[i] & 0xc0) != 0x80) return 0;
     if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
         (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0; /* overlong form, surrogate, or beyond U+10FFFF */
+        return 0; /* surrogate or overlong */
     return n;
 }
 

@@ -13,7 +13,8 @@ enum { PATH = 4096, LINE = 512 };
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /*
- * The number after `key` at the start of a line of a file; NULL key: the file's first number. 0: not found.
+ * Reads the number after `key` at the start of a line of a file. If key is NULL, reads the file's first
+ * number. Returns 0 if not found.
  */
 static int read_number(const char *root, const char *folder, const char *file, const char *key,
                        size_t *value) {
@@ -32,9 +33,9 @@ static int read_number(const char *root, const char *folder, const char *file, c
 }
 
 /*
- * The memory that one control group still allows: its limit minus its use, not counting cached files that the
- * kernel can drop. "max", the absence of a limit, is not a number and allows everything. The near-infinite
- * value of version 1 also allows everything.
+ * Returns the memory that one control group still allows, which is its limit minus its use, not counting
+ * cached files that the kernel can drop. If the limit is "max", which is not a number, the group allows
+ * everything. So does the near-infinite value of version 1.
  */
 static size_t group_leaves(const char *root, const char *folder, const char *limit, const char *usage,
                            const char *reclaimable) {
@@ -46,7 +47,7 @@ static size_t group_leaves(const char *root, const char *folder, const char *lim
     return most > used ? most - used : 0;
 }
 
-/* The group at base/group and all its ancestors. */
+/* Returns the memory that the group at base/group and all its ancestors allow. */
 static size_t groups_leave(const char *root, const char *base, const char *group, const char *limit,
                            const char *usage, const char *reclaimable) {
     char folder[PATH];
@@ -60,7 +61,7 @@ static size_t groups_leave(const char *root, const char *base, const char *group
     }
 }
 
-/* /proc/self/cgroup has a line "0::/group" for version 2 and "7:memory:/group" for version 1. */
+/* Reads /proc/self/cgroup, which has a line "0::/group" for version 2 and "7:memory:/group" for version 1. */
 static size_t control_groups(const char *root) {
     char name[PATH], line[LINE];
     size_t leaves = SIZE_MAX;
@@ -84,8 +85,8 @@ static size_t control_groups(const char *root) {
 }
 
 /*
- * The memory that a resource limit still allows; `key` names the line of /proc/self/status with the present
- * use.
+ * Returns the memory that a resource limit still allows. `key` names the line of /proc/self/status with the
+ * present use.
  */
 static size_t resource_leaves(const char *root, int resource, const char *key) {
     struct rlimit limit;
@@ -99,7 +100,7 @@ size_t ks_limits_available(const char *root) {
     size_t kib, bytes = SIZE_MAX;
     if (read_number(root, "/proc", "meminfo", "MemAvailable:", &kib))
         bytes = ks_size(kib, 1024);
-    else if (!*root && sysconf(_SC_PHYS_PAGES) > 0) /* without /proc: all physical memory, used or not */
+    else if (!*root && sysconf(_SC_PHYS_PAGES) > 0) /* used or not */
         bytes = ks_size((size_t)sysconf(_SC_PHYS_PAGES), (size_t)sysconf(_SC_PAGESIZE));
     bytes = least(bytes, control_groups(root));
     bytes = least(bytes, resource_leaves(root, RLIMIT_AS, "VmSize:"));

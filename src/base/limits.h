@@ -1,14 +1,14 @@
 /*
- * How much memory this process may still allocate: the machine's free memory, reduced by the limits set for
- * the process.
+ * Finds out how much memory this process may still allocate. This is the machine's free memory, reduced by
+ * the limits set for the process.
  */
 #pragma once
 
 #include <stddef.h>
 
 /*
- * The smallest of three amounts of memory: MemAvailable, the rest that the control groups of this process
- * (version 1 or 2, every ancestor) allow, and the rest that RLIMIT_AS and RLIMIT_DATA allow. SIZE_MAX if none
- * of them is known. `root` is a prefix of all paths; it is "" except in tests.
+ * Returns the smallest of three amounts of memory: MemAvailable, the rest that the control groups of this
+ * process (version 1 or 2, every ancestor) allow, and the rest that RLIMIT_AS and RLIMIT_DATA allow. Returns
+ * SIZE_MAX if none of them is known. `root` is a prefix of all paths, and is "" except in tests.
  */
 size_t ks_limits_available(const char *root);

@@ -1,14 +1,16 @@
 /*
- * A file in memory that several processes share: a memfd under Linux, elsewhere a file whose name is deleted
- * at once.
+ * Creates a file in memory that several processes share. Under Linux it is a memfd, and elsewhere a file
+ * whose name is deleted at once.
  */
 #pragma once
 
-/* A descriptor of a new, empty file, which exec closes; or -1, with errno. */
+/*
+ * Returns a descriptor of a new, empty file, which exec closes. After a failure, returns -1 and sets errno.
+ */
 int ks_memory_file(void);
 
 /*
- * A second descriptor of a file that another process of this user has open, or -1 (always, without Linux's
- * /proc).
+ * Returns a second descriptor of a file that another process of this user has open. Returns -1 after a
+ * failure, and always without Linux's /proc.
  */
 int ks_memory_file_of(long process, int fd);

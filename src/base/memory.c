@@ -1,4 +1,4 @@
-/* Allocates memory, singly or in arenas, and asks the system how much is free. */
+/* Allocates memory, in single blocks or in arenas, and asks the system how much is free. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "base/memory.h"
 
@@ -17,7 +17,7 @@ static void *default_alloc(void *ctx, size_t size, size_t align) {
     (void)ctx;
     if (size >= LARGE && align < PAGE) align = PAGE;
     if (size > SIZE_MAX - align) return NULL;
-    void *p = aligned_alloc(align, (size + align - 1) / align * align); /* C11 wants a multiple of align */
+    void *p = aligned_alloc(align, (size + align - 1) / align * align); /* multiple of align */
 #ifdef MADV_HUGEPAGE
     if (p && size >= LARGE) madvise(p, size / PAGE * PAGE, MADV_HUGEPAGE); /* advice only */
 #endif
@@ -55,7 +55,7 @@ size_t ks_memory_available(void) { return ks_limits_available(""); }
 
 size_t ks_memory_for(size_t bytes) { return bytes <= (size_t)4 << 20 ? SIZE_MAX : ks_memory_available(); }
 
-/* Each arena allocation is a separate block with a header in front: the blocks are few and large. */
+/* Each arena allocation is a separate block with a header in front, because the blocks are few and large. */
 struct ks_arena_block {
     ks_arena_block *next;
     char pad[KS_ALIGN - sizeof(void *)];

@@ -1,6 +1,6 @@
 /*
- * Memory allocation. The whole library allocates through these calls, so that a test can make any allocation
- * fail. Sizes are products that may overflow; ks_size() multiplies them and saturates at SIZE_MAX, which no
+ * Allocates memory. The whole library allocates through these calls, so that a test can make any allocation
+ * fail. Sizes are products that may overflow. ks_size() multiplies them and saturates at SIZE_MAX, which no
  * allocation can satisfy.
  */
 #pragma once
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KS_ALIGN 64 /* the size of a cache line and of the widest vector register */
+#define KS_ALIGN 64 /* A cache line and the widest vector register have this size. */
 
 static inline size_t ks_size(size_t a, size_t b) {
     size_t r;
@@ -21,36 +21,35 @@ static inline size_t ks_size_add(size_t a, size_t b) {
 }
 
 /*
- * count * size bytes aligned to KS_ALIGN; NULL if memory is out or the product overflows. Never NULL for zero
- * bytes.
+ * Allocates count * size bytes aligned to KS_ALIGN. Returns NULL if memory is short or the product overflows,
+ * but never for zero bytes. ks_zalloc() also zeroes the bytes.
  */
 void *ks_alloc(size_t count, size_t size);
-void *ks_zalloc(size_t count, size_t size); /* the same, zeroed */
-void ks_free(void *ptr);                    /* NULL is allowed */
+void *ks_zalloc(size_t count, size_t size);
+void ks_free(void *ptr); /* NULL is allowed */
 
 /*
- * Bytes of free memory that the system can give without swapping or dropping anything; SIZE_MAX if unknown. A
- * larger allocation may well succeed and the system may kill the process later: a computation that knows its
- * need checks before it starts.
+ * Returns the bytes of free memory that the system can give without swapping or dropping anything. Returns
+ * SIZE_MAX if unknown. A larger allocation may well succeed, and the system may then kill the process later.
+ * So a computation that knows its need checks before it starts.
  */
 size_t ks_memory_available(void);
 
 /*
- * ks_memory_available() for a caller who needs `bytes`. Up to 4 MB it returns SIZE_MAX without asking
+ * Returns ks_memory_available() for a caller who needs `bytes`. Up to 4 MB it returns SIZE_MAX without asking
  * the system.
  */
 size_t ks_memory_for(size_t bytes);
 
 /*
- * An arena: scratch memory of one computation, freed all at once. Zero-initialise it. After an allocation
- * fails, `failed` holds the bytes that it wanted and every later one fails too, so that a function can make
- * all its allocations and check once.
+ * An arena is the scratch memory of one computation, freed all at once. It must start as zeros. After an
+ * allocation fails, `failed` contains the bytes requested, and every later allocation fails as well, so that
+ * a function can make all its allocations and check once.
  */
 typedef struct ks_arena_block ks_arena_block;
 typedef struct {
     ks_arena_block *blocks;
     size_t failed;
-    /* bytes held */
     size_t bytes;
 } ks_arena;
 

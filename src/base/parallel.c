@@ -22,7 +22,7 @@ int kspec_default_threads(void) {
     long n = env ? strtol(env, NULL, 10) : 0;
     if (n <= 0) {
 #ifndef KSPEC_PORTABLE
-        cpu_set_t set; /* the processors that this process may use */
+        cpu_set_t set; /* processors of this process */
         n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 #else
         n = sysconf(_SC_NPROCESSORS_ONLN);
@@ -36,7 +36,7 @@ kspec_status ks_run_init(ks_run *run, int threads, kspec_progress progress, kspe
         return ks_fail(err, KSPEC_E_ARG, "threads %d is not between 0 (the default) and %d", threads,
                        MAX_THREADS);
     ks_isa isa;
-    kspec_status st = ks_isa_choose(&isa, err); /* every computation reports a bad KSPEC_ISA */
+    kspec_status st = ks_isa_choose(&isa, err); /* reports a bad KSPEC_ISA */
     if (st) return st;
     *run = (ks_run){threads ? threads : kspec_default_threads(), progress, 0, 1, NULL};
     return KSPEC_OK;
@@ -58,26 +58,24 @@ int ks_workers(const ks_run *run, size_t nchunks) {
     return nchunks < (size_t)run->threads ? (nchunks ? (int)nchunks : 1) : run->threads;
 }
 
-/* ---- the loop ---- */
+/* ---- loop ---- */
 
 typedef struct {
     const ks_run *run;
     const ks_steps *s;
     void *ctx;
-    /* the next chunk of this step that a worker will take, and the number of chunks */
+    /* The next chunk of this step that a worker will take, and the number of chunks. */
     atomic_size_t next;
     size_t nchunks;
-    /* becomes 1 after a failure or a cancellation */
+    /* 1 after failure or cancellation */
     atomic_bool stop;
-    /*
-     * the current step, the number of workers that have finished it, and the number of all workers
-     */
+    /* The current step, the number of workers that have finished it, and the number of all workers. */
     atomic_size_t step;
     atomic_int come, workers;
-    /* the lock guards the three fields below, and workers sleep under it until `step` changes */
+    /* The lock guards the fields below, and workers sleep under it until `step` changes. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    /* the lowest chunk that failed, and its error */
+    /* The lowest chunk that failed, and its error. */
     size_t failed_chunk;
     kspec_error failure;
 } loop;
@@ -97,7 +95,7 @@ static void fail(loop *l, size_t chunk, kspec_status st, const char *message) {
     atomic_store(&l->stop, 1);
 }
 
-/* Waits until the other workers have finished the step; returns the next step */
+/* Waits until the other workers have finished the step. Returns the next step. */
 static size_t synchronise(loop *l, size_t step) {
     enum { PATIENCE = 200 };
     size_t next = step + 1;
@@ -124,7 +122,7 @@ static size_t synchronise(loop *l, size_t step) {
     return atomic_load(&l->step);
 }
 
-/* The remaining chunks of a step */
+/* Runs the remaining chunks of a step. */
 static void make(loop *l, size_t step, const ks_worker *worker) {
     while (!atomic_load(&l->stop)) {
         size_t chunk = atomic_fetch_add(&l->next, 1);
@@ -155,16 +153,16 @@ kspec_status ks_parallel_steps(const ks_run *run, const ks_steps *s, void *ctx, 
     atomic_init(&l.stop, 0);
     atomic_init(&l.step, 0);
     atomic_init(&l.come, 0);
-    atomic_init(&l.workers, MAX_THREADS + 1); /* no step can end before the true number is set */
+    atomic_init(&l.workers, MAX_THREADS + 1); /* no step ends early */
     pthread_mutex_init(&l.lock, NULL);
     pthread_cond_init(&l.changed, NULL);
 
     int workers = ks_workers(run, s->most), started = 0;
     pthread_t thread[MAX_THREADS];
-    seat seats[MAX_THREADS]; /* 16 kB, of which most calls need the first */
+    seat seats[MAX_THREADS]; /* most use one */
     seats[0] = (seat){&l, 0};
     for (int w = 1; w < workers; w++) seats[w] = (seat){&l, w};
-    /* Fewer threads than requested are not a failure: the others compute all chunks, with the same bits */
+    /* If fewer threads start than requested, these compute all chunks, with the same bits. */
     while (started < workers - 1 && started < ks_threads_most &&
            pthread_create(&thread[started], NULL, work, &seats[started + 1]) == 0)
         started++;

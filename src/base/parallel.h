@@ -1,43 +1,46 @@
 /*
- * Parallel-for over fixed chunks. The caller cuts the work into chunks whose number and bounds do not depend
- * on the thread count. Each chunk writes its own results, and the caller combines them in chunk order. So
- * every number of threads gives the same bits.
+ * Runs a loop over fixed chunks on several threads. The caller divides the work into chunks whose number and
+ * bounds do not depend on the thread count. Each chunk writes its own results, and the caller combines them
+ * in chunk order. So every number of threads gives the same bits.
  */
 #pragma once
 
 #include "kspec/base.h"
 
 /*
- * How a computation runs: its threads, the callback that hears about progress, and the fraction of the whole
+ * Describes how a computation runs: its threads, the callback for progress, and the fraction of the whole
  * call that it covers. Each public call creates one and passes it down.
  */
 typedef struct {
     int threads; /* at least 1 */
     kspec_progress progress;
-    double from, to; /* the current loop covers this part of the whole call */
-    /* the GPU that computes the parts it can (device/device.h); NULL: the CPU computes everything */
+    double from, to; /* The current loop covers this part of the whole call. */
+    /* The GPU for the work that it can do (device/device.h). NULL means that the CPU computes everything. */
     struct ks_device *device;
-    /* the processes that share the loops (team/team.h); NULL: this process only */
+    /* The processes that divide the loops among themselves (team/team.h). NULL means this process only. */
     kspec_team *team;
 } ks_run;
 
-/* Checks threads (0: the default; at most 1024) and fills run, covering the fractions 0 to 1. */
+/*
+ * Checks the number of threads, which is at most 1024, or 0 for the default. Initialises `run`, which covers
+ * the fractions 0 to 1.
+ */
 kspec_status ks_run_init(ks_run *run, int threads, kspec_progress progress, kspec_error *err);
 
 /*
- * A copy of `run` for a step of a longer job. Its progress covers the part [a,b] of the range of `run` (0 <=
- * a <= b <= 1).
+ * Returns a copy of `run` for a step of a longer job. Its progress covers the part [a,b] of the range of
+ * `run` (0 <= a <= b <= 1).
  */
 ks_run ks_run_part(const ks_run *run, double a, double b);
 
 /*
- * Reports that the fraction f (0 to 1) of this run's part is done; non-zero means cancelled. Only the thread
- * that owns the run may call it.
+ * Reports that the fraction f (0 to 1) of this run's part is done. A non-zero result means that the caller
+ * cancelled. Only the thread that owns the run may call this function.
  */
 int ks_run_report(const ks_run *run, double f);
 
 /*
- * The worker on a chunk has the number `index` in 0 ... threads-1. Two calls with the same index never
+ * A worker computes chunks, and has a number `index` in 0 ... threads-1. Two calls with the same index never
  * overlap, so a worker can have scratch memory. A chunk that fails writes its message to `err`, which is
  * never NULL.
  */
@@ -48,19 +51,20 @@ typedef struct {
 
 /*
  * Calls fn(ctx, chunk, worker) once for each chunk in 0 ... nchunks-1. Chunks start in increasing order. A
- * status other than KSPEC_OK stops the loop; the caller gets the status and message of the lowest chunk that
- * failed. The loop checks for cancellation between chunks, so keep a chunk under about 0.1 s.
+ * status other than KSPEC_OK stops the loop. The caller then receives the status and message of the lowest
+ * chunk that failed. The loop checks for cancellation between chunks, so a chunk should take less than about
+ * 0.1 s.
  */
 typedef kspec_status (*ks_chunk_fn)(void *ctx, size_t chunk, const ks_worker *worker);
 kspec_status ks_parallel_for(const ks_run *run, size_t nchunks, ks_chunk_fn fn, void *ctx, kspec_error *err);
 
 /*
  * Runs a sequence of loops on the same threads: all chunks of step 0, then all chunks of step 1 and so on.
- * Use it for many short loops, which would finish before new threads had started. A failure ends all steps.
- * Progress counts every step alike.
+ * Callers use it for many short loops, which would finish before new threads had started. A failure ends all
+ * steps. Progress counts every step alike.
  */
 typedef struct {
-    /* the largest number of chunks of a step, which also limits the number of threads */
+    /* `most` is the largest number of chunks of a step, which also limits the number of threads. */
     size_t steps, most;
     /*
      * Returns the number of chunks of a step. Any of the threads may call it, after the previous step has
@@ -71,10 +75,11 @@ typedef struct {
 } ks_steps;
 kspec_status ks_parallel_steps(const ks_run *run, const ks_steps *s, void *ctx, kspec_error *err);
 
-/* The number of workers of a loop of nchunks chunks: min(threads, nchunks), at least 1. */
+/* Returns the number of workers of a loop of nchunks chunks, min(threads, nchunks) but at least 1. */
 int ks_workers(const ks_run *run, size_t nchunks);
 
 /*
- * For tests: the largest number of threads that can start in addition to the calling one (INT_MAX: no limit)
+ * At most this many threads can start in addition to the calling one. INT_MAX means no limit, and only tests
+ * change it.
  */
 extern int ks_threads_most;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The arena, and the function that frees everything else, lie in front of the struct. */
+/* The arena, and the function that frees everything else, come before the struct in memory. */
 typedef struct {
     ks_arena arena;
     void (*release)(void *result);

@@ -27,7 +27,7 @@ void ks_sort_ascending(double *x, size_t count) {
 }
 void ks_sort_descending(double *x, size_t count) { qsort(x, count, sizeof *x, descending); }
 
-/* Lists that need an order are short (values of lambda): insertion sort is stable and needs no memory. */
+/* The lists, such as values of lambda, are short. Insertion sort is stable and needs no memory. */
 void ks_order_descending(const double *x, size_t count, size_t *order) {
     for (size_t k = 0; k < count; k++) {
         size_t at = k;

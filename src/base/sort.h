@@ -1,4 +1,4 @@
-/* Sorting doubles. The lists must not contain NaN. */
+/* Sorts doubles. The lists must not contain NaN. */
 #pragma once
 
 #include <stddef.h>

@@ -5,8 +5,8 @@
 #define HUNDRED_MILLION ((uint64_t)100000000)
 
 /*
- * First stream and number of streams of each use. The ranges of generate never change, because reference
- * files depend on them.
+ * Each use of random numbers has a first stream and a number of streams. The ranges of `generate` never
+ * change, because reference files depend on them.
  */
 /* clang-format off */
 const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT] = {

@@ -6,8 +6,9 @@
 #include <math.h>
 
 /*
- * I_x(a,b) with x = nu / (nu + t^2), a = nu/2, b = 1/2: the incomplete beta function. Its continued fraction
- * is used where it converges fast, and I_x(a,b) = 1 - I_1-x(b,a) elsewhere.
+ * Evaluates the continued fraction of the incomplete beta function I_x(a,b), with x = nu / (nu + t^2), a =
+ * nu/2 and b = 1/2. The fraction converges fast for some x. For the others, the code uses I_x(a,b) = 1 -
+ * I_1-x(b,a).
  */
 static double beta_fraction(double x, double a, double b) {
     enum { STEPS = 500 };
@@ -34,8 +35,9 @@ double ks_student_tails(double t, double degrees) {
 }
 
 /*
- * The expansion of the quantile in 1/degrees about the normal one (Abramowitz and Stegun 26.7.5), then
- * Newton's steps on the logarithm of the tails, which is nearly straight in log t.
+ * The function starts with the expansion of the quantile in 1/degrees about the normal quantile (Abramowitz
+ * and Stegun 26.7.5). Then Newton's method improves it on the logarithm of the tails, which is nearly
+ * straight in log t.
  */
 double ks_student_quantile(double degrees) {
     enum { STEPS = 20 };
@@ -48,7 +50,7 @@ double ks_student_quantile(double degrees) {
         const double tails = ks_student_tails(t, nu), slope = -2 * unit * pow(1 + t * t / nu, -(nu + 1) / 2),
                      step = log(tails / 0.05) * tails / (slope * t);
         t *= exp(-step);
-        if (fabs(step) < 1e-9) break; /* Newton's next step would be about the square of this step. */
+        if (fabs(step) < 1e-9) break; /* further steps change nothing */
     }
     return t;
 }

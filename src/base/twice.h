@@ -1,6 +1,7 @@
 /*
- * Numbers with twice the digits of a double: a sum of two doubles, the second below half a unit of the first.
- * The relative error of an operation is about 2^-103 of its operands; products must not overflow.
+ * Computes with numbers that have twice the digits of a double. A number is the sum of two doubles, where the
+ * second is below half a unit of the first. The relative error of an operation is about 2^-103 of its
+ * operands, and products must not overflow.
  */
 #pragma once
 
@@ -14,19 +15,19 @@ typedef struct {
 
 static inline ks_twice ks_twice_of(double x) { return (ks_twice){x, 0}; }
 
-/* |a| >= |b|, or a = 0 */
+/* Adds a and b exactly if |a| >= |b| or a = 0. */
 static inline ks_twice ks_twice_quick(double a, double b) {
     const double s = a + b;
     return (ks_twice){s, b - (s - a)};
 }
 
-/* the exact sum a + b */
+/* Returns the exact sum a + b. */
 static inline ks_twice ks_twice_sum(double a, double b) {
     const double s = a + b, t = s - a;
     return (ks_twice){s, (a - (s - t)) + (b - t)};
 }
 
-/* a b exactly */
+/* Returns the exact product a b. */
 static inline ks_twice ks_twice_product(double a, double b) {
     const double p = a * b;
     return (ks_twice){p, fma(a, b, -p)};
@@ -46,7 +47,7 @@ static inline ks_twice ks_twice_mul(ks_twice a, ks_twice b) {
 
 static inline ks_twice ks_twice_times(ks_twice a, double b) { return ks_twice_mul(a, ks_twice_of(b)); }
 
-/* a / b */
+/* Returns the quotient a / b. */
 static inline ks_twice ks_twice_over(ks_twice a, double b) {
     const double q = a.hi / b;
     const ks_twice rest = ks_twice_add(a, ks_twice_minus(ks_twice_product(q, b)));

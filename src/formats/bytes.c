@@ -51,7 +51,7 @@ kspec_status ks_bytes_check(const ks_bytes *b, kspec_error *err) {
     return refuse_changed(ks_display_name(what, b->path), err);
 }
 
-/* Waits until data or the end of the input arrives */
+/* Waits until data or the end of the input arrives. */
 static kspec_status wait_for(int fd, kspec_error *err) {
     struct pollfd p = {.fd = fd, .events = POLLIN};
     kspec_status st = KSPEC_OK;
@@ -97,11 +97,12 @@ static kspec_status read_all(ks_bytes *b, int fd, const char *what, kspec_error 
     return KSPEC_OK;
 }
 
-/* If the file cannot be mapped, *b stays empty, without an error, and the caller reads the file instead. */
+/*
+ * Maps the file. If it cannot be mapped, *b stays empty, without an error, and the caller reads the file
+ * instead.
+ */
 static void map_all(ks_bytes *b, int fd, const char *path, const struct stat *st) {
-    /*
-     * A redirected standard input may begin in the middle of its file, and files in /proc report a size of 0.
-     */
+    /* A redirected standard input may begin in the middle of its file. Files in /proc report a size of 0. */
     if (never_maps || !S_ISREG(st->st_mode) || st->st_size <= 0 || lseek(fd, 0, SEEK_CUR) != 0) return;
     size_t size = (size_t)st->st_size;
     void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -115,9 +116,7 @@ kspec_status ks_bytes_open(ks_bytes *b, const char *path, kspec_error *err) {
     int standard = strcmp(path, "-") == 0;
     ks_name what;
     ks_display_name(what, path);
-    /*
-     * (Without O_NONBLOCK, open() waits for a FIFO without a writer, and the host could not cancel the wait.)
-     */
+    /* Without O_NONBLOCK, open() waits for a writer of a FIFO, and the host could not cancel the wait. */
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | (waiter.report ? O_NONBLOCK : 0));
     if (fd < 0) return ks_fail(err, KSPEC_E_IO, "cannot open %s: %s", what, strerror(errno));
 

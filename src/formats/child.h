@@ -1,7 +1,7 @@
 /*
- * How the program kspec-hdf5 answers the library: the library creates one memory file, which the program
- * inherits as descriptor KS_CHILD_FD. The file holds this header and, KS_CHILD_DATA bytes from the start, the
- * values as native doubles. The program sets `status` last, after everything else.
+ * Describes how the program kspec-hdf5 sends its result to the library. The library creates one memory file,
+ * which the program inherits as descriptor KS_CHILD_FD. The file holds this header and, KS_CHILD_DATA bytes
+ * from the start, the values as native doubles. The program sets `status` last, after everything else.
  *
  *     kspec-hdf5 FILE KEY hdf5|mat        KEY "" asks for the only array
  *     kspec-hdf5 "" "" probe              answers UNFIT with "seccomp" if its sandbox works, or "none"
@@ -20,9 +20,9 @@ enum { KS_CHILD_FD = 3, KS_CHILD_VERSION = 1, KS_CHILD_DATA = 4096 };
 
 enum {
     KS_CHILD_UNFINISHED = 0,
-    KS_CHILD_DONE,  /* success: ndim, shape and the values are set */
-    KS_CHILD_UNFIT, /* the file or the request cannot be read; message says why */
-    KS_CHILD_NOMEM  /* the values do not fit in memory; message says why */
+    KS_CHILD_DONE,  /* The program has set ndim, shape and the values. */
+    KS_CHILD_UNFIT, /* The program cannot read the file or the request, and sets message. */
+    KS_CHILD_NOMEM  /* The values do not fit in memory, and message says so. */
 };
 
 typedef struct {
@@ -30,10 +30,15 @@ typedef struct {
     uint32_t version;
     uint32_t status;
     uint32_t ndim;
-    uint32_t column_major; /* 1: the first index runs fastest, as in MATLAB; 0: the last index does */
-    uint64_t shape[3];     /* the lengths, always in the order of the user's indices */
-    char message[400];     /* one line, without the name of the file */
-    uint64_t memory;       /* set by the library: the bytes that memory limits leave; 0: unknown */
+    /*
+     * If column_major is 1, the first index runs fastest, as in MATLAB. Otherwise the last index runs
+     * fastest.
+     */
+    uint32_t column_major;
+    uint64_t shape[3]; /* The lengths, always in the order of the user's indices. */
+    char message[400]; /* One line, without the name of the file. */
+    /* The library sets memory to the bytes that memory limits allow, or 0 if unknown. */
+    uint64_t memory;
 } ks_child_header;
 
 _Static_assert(sizeof(ks_child_header) <= KS_CHILD_DATA, "the header must end before the values begin");

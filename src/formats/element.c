@@ -10,8 +10,8 @@ static inline uint8_t swap8(uint8_t v) { return v; }
 #define swap64 __builtin_bswap64
 
 /*
- * A loop over elements of `bits` bits; VALUE turns the integer u that holds an element into a double. Swapped
- * bytes have a separate loop, so that both loops vectorise.
+ * Defines a loop over elements of `bits` bits. VALUE turns the integer u that contains an element into a
+ * double. Swapped bytes have a separate loop, so that both loops vectorise.
  */
 #define CONVERT(name, bits, VALUE)                                                                     \
     static void name(const unsigned char *restrict in, size_t count, int swap, double *restrict out) { \
@@ -42,9 +42,9 @@ static inline double single_of(uint32_t u) {
 }
 
 /*
- * Half precision: sign 1, exponent 5 (bias 15), fraction 10. After a shift of exponent and fraction to a
- * double's positions, the value is 2^(15-1023) times too small, also for subnormals. Exponent 31 (infinity,
- * NaN) must become 2047.
+ * Converts a half-precision number, which has 1 sign bit, 5 exponent bits (bias 15) and 10 fraction bits.
+ * After a shift of exponent and fraction to a double's positions, the value is too small by the factor
+ * 2^(15-1023), also for subnormal numbers. Exponent 31 (infinity, NaN) must become 2047.
  */
 static inline double half_of(uint16_t u) {
     uint64_t magnitude = (uint64_t)(u & 0x7fff) << 42;

@@ -11,7 +11,10 @@ static int begins(const ks_bytes *b, const char *with) {
     return b->size >= strlen(with) && memcmp(b->data, with, strlen(with)) == 0;
 }
 
-/* The first member of a zip archive tells its origin: PyTorch and Excel each begin with a special name. */
+/*
+ * Returns whether the name of the zip archive's first member ends in this way. PyTorch and Excel files begin
+ * with members of special names.
+ */
 static int first_member_ends(const ks_bytes *b, const char *with) {
     enum { LOCAL = 30 };
     size_t length = b->size >= LOCAL ? b->data[26] | (size_t)b->data[27] << 8 : 0, n = strlen(with);
@@ -23,7 +26,7 @@ const char *ks_foreign(const ks_bytes *b) {
     if (begins(b, "ARROW1")) return "an Arrow (Feather) file";
     if (begins(b, "PK\3\4") && first_member_ends(b, "/data.pkl")) return "a PyTorch file";
     if (begins(b, "PK\3\4") && first_member_ends(b, "[Content_Types].xml")) return "an Excel file";
-    /* a pickle begins with its protocol, 2 to 5, and ends with the opcode STOP */
+    /* A pickle begins with its protocol, 2 to 5, and ends with the opcode STOP. */
     if (b->size > 2 && b->data[0] == 0x80 && b->data[1] >= 2 && b->data[1] <= 5 &&
         memchr(b->data, '.', b->size))
         return "a Python pickle";

@@ -3,11 +3,14 @@
 
 #include "formats/array.h"
 
-/* "a Parquet file", recognised by the first bytes; NULL if the format is unknown */
+/*
+ * Recognises a format by the first bytes, and returns its name, such as "a Parquet file". Returns NULL if the
+ * format is unknown.
+ */
 const char *ks_foreign(const ks_bytes *b);
 
-/* Names the foreign format of a folder: "a Zarr store" */
+/* Returns the name of a folder's foreign format, such as "a Zarr store". */
 const char *ks_foreign_folder(const char *path);
 
-/* Fails with the message about such a file */
+/* Fails with a message that names the format of a foreign file. */
 kspec_status ks_foreign_refuse(const char *kind, const char *name, kspec_error *err);

@@ -1,6 +1,6 @@
 /*
  * Reads HDF5 and MATLAB files through a separate program, kspec-hdf5, because their libraries crash on
- * damaged files. The program inherits a memory file, fills it and ends; the library then maps that file. If
+ * damaged files. The program inherits a memory file, fills it and ends. The library then maps that file. If
  * the program crashes, hangs or gives a wrong answer, the library only reports an error. See formats/child.h.
  */
 #define _GNU_SOURCE /* secure_getenv */
@@ -28,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The signature stands at byte 0, 512, 1024, 2048, ...: an HDF5 file may begin with a block of user data. */
+/* An HDF5 file may begin with a block of user data, so the signature is at byte 0, 512, 1024, 2048, .... */
 int ks_hdf5_match(const ks_bytes *b) {
     static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     for (size_t at = 0; at <= b->size && b->size - at >= sizeof signature; at = at ? 2 * at : 512) {
@@ -38,13 +38,16 @@ int ks_hdf5_match(const ks_bytes *b) {
     return 0;
 }
 
-/* 116 bytes of text, 8 bytes that we skip, then version 0x0100 and "MI", both in the file's byte order. */
+/*
+ * A MATLAB file has 116 bytes of text, 8 bytes that the code skips, and then version 0x0100 and "MI", both in
+ * the file's byte order.
+ */
 int ks_mat_match(const ks_bytes *b) {
     return b->size >= 128 && memcmp(b->data, "MATLAB", 6) == 0 &&
            (memcmp(b->data + 124, "\0\1IM", 4) == 0 || memcmp(b->data + 124, "\1\0MI", 4) == 0);
 }
 
-/* ------------------------------------------------------------------------------------ finding the program */
+/* ---- finding ---- */
 
 /* Looks in the directory that the user names. */
 static kspec_status find_set(char path[PATH_MAX], const char *set, const char *name, kspec_error *err) {
@@ -63,9 +66,10 @@ static kspec_status find_set(char path[PATH_MAX], const char *set, const char *n
 }
 
 /*
- * Looks in the directory that KSPEC_LIBEXEC names (a setuid program ignores it). Otherwise looks near the
- * running program and near the file this code was loaded from: in the same directory, one level up (for the
- * tests), or in ../libexec/kspec. The last place is the installation directory.
+ * Finds the program. It must be in the directory that KSPEC_LIBEXEC names, unless a setuid program ignores
+ * the variable. Otherwise the function looks near the running program, and near the file that contains this
+ * code: in the same directory, one level up (for the tests), or in ../libexec/kspec. The last place is the
+ * installation directory.
  */
 static kspec_status find_reader(char path[PATH_MAX], const char *name, kspec_error *err) {
     static const char *const subs[] = {"", "../libexec/kspec/", "../", NULL};
@@ -87,11 +91,11 @@ int ks_hdf5_can_read(void) {
     return find_reader(path, "", NULL) == KSPEC_OK;
 }
 
-/* ------------------------------------------------------------------------------------ running the program */
+/* ---- running ---- */
 
 /*
- * The child inherits no other descriptor. glibc has a call for this since 2.34; for older ones we list the
- * open descriptors.
+ * Closes all other descriptors of the child. glibc has a call for this since 2.34. For older versions the
+ * code lists the open descriptors.
  */
 static int close_others(posix_spawn_file_actions_t *files) {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34) && !defined(KSPEC_PORTABLE)
@@ -106,9 +110,7 @@ static int close_others(posix_spawn_file_actions_t *files) {
 #endif
 }
 
-/*
- * The program starts with an empty environment, so that no variable makes its libraries open other files.
- */
+/* Starts the program with an empty environment, so that no variable makes its libraries open other files. */
 static kspec_status start(const char *reader, const char *path, const char *key, const char *kind, int memory,
                           const char *name, pid_t *pid, kspec_error *err) {
     char *argv[] = {(char *)KS_CHILD_PROGRAM, (char *)path, (char *)key, (char *)kind, NULL},
@@ -122,7 +124,8 @@ static kspec_status start(const char *reader, const char *path, const char *key,
     if (e) return ks_nomem(err, "starting " KS_CHILD_PROGRAM, sizeof files);
     if ((e = posix_spawnattr_init(&attributes)) == 0) {
         /*
-         * dup2 must come first, because `memory` may be 0, 1 or 2 if the caller has closed these descriptors.
+         * dup2 must come first. If the caller has closed the descriptors 0, 1 or 2, `memory` may be one of
+         * them.
          */
         if (!e) e = posix_spawn_file_actions_adddup2(&files, memory, KS_CHILD_FD);
         if (!e) e = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
@@ -142,7 +145,7 @@ static kspec_status start(const char *reader, const char *path, const char *key,
 }
 
 /*
- * Waits for the end of the program. Kills the program if its memory file has not grown for `limit` seconds: a
+ * Waits for the end of the program. Kills the program if its memory file has not grown for `limit` seconds. A
  * long read writes page after page, but an endless loop does not. The code polls instead of waiting for a
  * signal, because the signal handlers belong to the caller. The pause between polls grows to 20 ms. The
  * caller's host may also end the program.
@@ -175,13 +178,13 @@ static int wait_for(pid_t pid, int memory, double limit, const char *kind, const
         if (pause > 0.02) pause = 0.02;
         nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * pause)}, NULL);
     }
-    /* ECHILD: a caller that ignores SIGCHLD cannot wait for children; the memory file then decides */
+    /* With ECHILD, the caller ignores SIGCHLD and cannot wait for children. The memory file then decides. */
     return r < 0 ? 0 : status;
 }
 
-/* -------------------------------------------------------------------------------------- taking the answer */
+/* ---- result ---- */
 
-/* The program ended without an answer. */
+/* Reports why the program ended without a result. */
 static kspec_status died(int status, const char *kind, const char *name, kspec_error *err) {
     int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (sig == SIGKILL)
@@ -200,7 +203,7 @@ static kspec_status died(int status, const char *kind, const char *name, kspec_e
 
 static kspec_status take(int memory, int status, const char *kind, const char *name, ks_array *out,
                          kspec_error *err) {
-    /* From now on no process can truncate the file under the mapping. */
+    /* Seals the memory file, so that no process can truncate it under the mapping. */
     struct stat st;
     ks_child_header h;
     if (fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK) != 0 || fstat(memory, &st) != 0)
@@ -243,7 +246,7 @@ static kspec_status take(int memory, int status, const char *kind, const char *n
     return KSPEC_OK;
 }
 
-/* The longest wait without progress, in seconds, from KSPEC_READER_TIMEOUT */
+/* Reads KSPEC_READER_TIMEOUT, the longest wait without progress, in seconds. */
 static kspec_status patience(double *limit, kspec_error *err) {
     const char *set = getenv("KSPEC_READER_TIMEOUT");
     *limit = 60;

@@ -1,6 +1,6 @@
 /*
- * Reads IDX, the format of the MNIST files: two zero bytes, the type, the number of axes, their lengths (32
- * bits), and the numbers. All are big-endian, and the file is often gzipped.
+ * Reads IDX, the format of the MNIST files. A file has two zero bytes, the type, the number of axes, their
+ * lengths (32 bits), and the numbers. All are big-endian, and the file is often gzipped.
  */
 #include "formats/array.h"
 
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* Returns the element type of a code; kind is 0 for an unknown code. */
+/* Returns the element type of a code. The kind is 0 for an unknown code. */
 static ks_element type_of(unsigned char code) {
     static const struct {
         unsigned char code;
@@ -31,7 +31,10 @@ static int is_magic(const unsigned char *p) {
 
 static size_t header_size(const unsigned char *p) { return 4 + 4 * (size_t)p[3]; }
 
-/* Bytes of data that the header promises; SIZE_MAX if that overflows. Writes the lengths to shape. */
+/*
+ * Returns the number of data bytes that the header promises, or SIZE_MAX if that overflows. Writes the
+ * lengths to shape.
+ */
 static size_t data_size(const unsigned char *p, size_t *shape) {
     size_t bytes = type_of(p[2]).size;
     for (int d = 0; d < p[3]; d++) {
@@ -43,15 +46,15 @@ static size_t data_size(const unsigned char *p, size_t *shape) {
 }
 
 /*
- * A file shorter than its header promises still matches, so that the parser can report it as truncated. A
- * longer file has another format.
+ * A file shorter than its header promises still matches, so that the parser can report that it is truncated.
+ * A longer file has another format.
  */
 int ks_idx_match(const ks_bytes *b) {
     if (ks_gzip_match(b)) {
         unsigned char start[4];
         size_t got;
         kspec_status status = ks_gunzip(b->data, b->size, start, sizeof start, &got, "", NULL);
-        return status == KSPEC_E_NOMEM || /* the parser reports this failure */
+        return status == KSPEC_E_NOMEM || /* the parser reports it */
                (got == sizeof start && is_magic(start));
     }
     if (b->size < 4 || !is_magic(b->data)) return 0;
@@ -59,7 +62,7 @@ int ks_idx_match(const ks_bytes *b) {
     return b->size < header_size(b->data) || b->size - header_size(b->data) <= data_size(b->data, shape);
 }
 
-/* The beginning of a file: the shape, the offset of the data, and the number of data bytes. */
+/* The beginning of a file, with the shape, the offset of the data, and the number of data bytes. */
 typedef struct {
     ks_element element;
     int ndim;
@@ -82,7 +85,7 @@ static kspec_status read_header(const unsigned char *p, size_t size, const char 
     return KSPEC_OK;
 }
 
-/* data: `have` bytes that follow the header */
+/* Converts the `have` bytes of data that follow the header. */
 static kspec_status convert(const idx_header *h, const unsigned char *data, size_t have, const char *name,
                             ks_array *out, kspec_error *err) {
     if (h->need != have)
@@ -116,7 +119,7 @@ static kspec_status parse_gzip(const ks_bytes *bytes, const char *name, ks_array
     status = ks_gunzip(bytes->data, bytes->size, plain, capacity, &got, name, err);
     if (status == KSPEC_OK && got == capacity)
         status = ks_fail(err, KSPEC_E_IO, "%s: needs %zu bytes of data, unpacks to more", name, h.need);
-    if (status == KSPEC_OK) /* If the file changes while it is read, it may become shorter than its header. */
+    if (status == KSPEC_OK) /* the file may have changed */
         status = convert(&h, plain + h.offset, got > h.offset ? got - h.offset : 0, name, out, err);
     ks_free(plain);
     return status;

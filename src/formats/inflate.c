@@ -8,15 +8,15 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-enum { RAW = -15, GZIP = 15 + 16 }; /* the window bits for inflateInit2() */
+enum { RAW = -15, GZIP = 15 + 16 }; /* for inflateInit2() */
 
 typedef struct {
     z_stream z;
     const unsigned char *in;
-    size_t n; /* the remaining bytes at in */
+    size_t n; /* bytes left */
     unsigned char *out;
-    size_t room;   /* the remaining room at out */
-    size_t wanted; /* the size of the allocation that failed last */
+    size_t room;   /* space left */
+    size_t wanted; /* the failed allocation */
 } stream;
 
 static void *take(void *ctx, uInt count, uInt size) {
@@ -35,8 +35,9 @@ static int start(stream *s, int window_bits) {
 }
 
 /*
- * Inflates until the stream ends (Z_STREAM_END), it breaks (Z_DATA_ERROR ...), or inflation cannot continue
- * (Z_BUF_ERROR): then either room == 0, or the input has ended too early. zlib counts in unsigned int.
+ * Inflates until the stream ends (Z_STREAM_END), or breaks (Z_DATA_ERROR ...), or cannot continue
+ * (Z_BUF_ERROR). In the last case, the output is full, or the input has ended too early. The loop is needed
+ * because zlib counts in unsigned int.
  */
 static int pump(stream *s) {
     for (;;) {
@@ -97,7 +98,7 @@ kspec_status ks_gunzip(const unsigned char *in, size_t n, unsigned char *out, si
     *got = size - s.room;
     int full = r == Z_BUF_ERROR && s.room == 0;
     kspec_status status = r == Z_STREAM_END || full ? KSPEC_OK : broken(&s, r, name, err);
-    if (r == Z_STREAM_END && !all_zero(s.in, s.n)) /* Files from tapes end in zeros. */
+    if (r == Z_STREAM_END && !all_zero(s.in, s.n)) /* tapes add zeros */
         status = ks_fail(err, KSPEC_E_IO, "%s: %zu bytes that are not compressed follow the compressed data",
                          name, s.n);
     inflateEnd(&s.z);
@@ -107,7 +108,7 @@ kspec_status ks_gunzip(const unsigned char *in, size_t n, unsigned char *out, si
 int ks_gzip_match(const ks_bytes *b) { return b->size >= 2 && b->data[0] == 0x1f && b->data[1] == 0x8b; }
 
 /*
- * The unpacked size is unknown, so the code tries four times as much room until the contents fit. This takes
+ * The unpacked size is unknown, so the code tries four times as much space until the contents fit. This takes
  * a third more time than with a known size.
  */
 kspec_status ks_gunzip_bytes(ks_bytes *b, const char *name, kspec_error *err) {

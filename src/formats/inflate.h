@@ -1,19 +1,21 @@
-/* Decompression by zlib, with the library's memory allocation. */
+/* Decompresses data by zlib with the library's memory allocation. */
 #pragma once
 
 #include "formats/array.h"
 
-/* Deflate expands one byte to at most 1032 bytes. A file that claims more is damaged or malicious. */
+/*
+ * The deflate format expands one byte to at most 1032 bytes. A file that claims more is damaged or malicious.
+ */
 #define KS_DEFLATE_RATIO 1032
 
-/* Inflates a raw deflate stream that must give exactly size bytes. */
+/* Inflates a raw deflate stream, which must give exactly `size` bytes. */
 kspec_status ks_inflate(const unsigned char *in, size_t n, unsigned char *out, size_t size, const char *name,
                         kspec_error *err);
 
 /*
  * Inflates the first `size` bytes of a gzip file of one or several members. *got is the number of bytes
- * written, also after a failure. If *got equals `size`, the file may contain more, which has not been
- * checked.
+ * written, also after a failure. If *got equals `size`, the file may contain more, which the function does
+ * not check.
  */
 kspec_status ks_gunzip(const unsigned char *in, size_t n, unsigned char *out, size_t size, size_t *got,
                        const char *name, kspec_error *err);

@@ -1,6 +1,6 @@
 /*
- * Reads NumPy's array format: "\x93NUMPY", version, header length, a Python dict literal padded with blanks,
- * and then the numbers, in C or Fortran order.
+ * Reads NumPy's array format, which consists of "\x93NUMPY", version, header length, a Python dict literal
+ * padded with blanks, and then the numbers, in C or Fortran order.
  */
 #include "formats/npy.h"
 

@@ -1,4 +1,4 @@
-/* A NumPy array in memory, either a .npy file or a member of an .npz archive. */
+/* Reads a NumPy array in memory, which is a .npy file or a member of an .npz archive. */
 #pragma once
 
 #include "formats/array.h"
@@ -10,8 +10,11 @@ typedef struct {
     int fortran;
     int ndim;
     size_t shape[3];
-    size_t data_offset; /* the numbers begin at this offset */
-    /* 1 for a vector of complex numbers; shape is then (n,2), with real and imaginary parts */
+    size_t data_offset; /* start of the numbers */
+    /*
+     * If is_complex is 1, the array is a vector of n complex numbers. Its shape is then (n,2), with real and
+     * imaginary parts.
+     */
     int is_complex;
 } ks_npy_header;
 
@@ -19,7 +22,7 @@ kspec_status ks_npy_header_parse(const unsigned char *data, size_t size, const c
                                  kspec_error *err);
 
 /*
- * Parses the array in the `size` bytes at `data`, which lie within *owner. If the numbers can be used in
+ * Parses the array in the `size` bytes at `data`, which are part of *owner. If the numbers can be used in
  * place, *owner moves into out->storage and is cleared. Otherwise *owner is unchanged.
  */
 kspec_status ks_npy_decode(const unsigned char *data, size_t size, ks_bytes *owner, const char *name,

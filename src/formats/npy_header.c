@@ -1,7 +1,7 @@
 /*
- * Parses the header of a NumPy array, a Python dict literal such as
- *     {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
- * with its keys in any order, either kind of quotes, and blanks anywhere.
+ * Parses the header of a NumPy array, which is a Python dict literal such as
+ *    {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
+ * Its keys may be in any order, with either kind of quotes, and blanks anywhere.
  */
 #include "formats/npy.h"
 
@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_HEADER = 1 << 20 }; /* an array of numbers needs about 100 bytes */
+enum { MAX_HEADER = 1 << 20 }; /* A header takes about 100 bytes. */
 
 typedef struct {
     const char *at, *end;
-    const char *name; /* the name of the input, for messages */
+    const char *name; /* the input's name */
     kspec_error *err;
 } cursor;
 
@@ -37,7 +37,7 @@ static int take(cursor *c, char wanted) {
     return 1;
 }
 
-/* A quoted string without escapes; NumPy writes none. */
+/* Reads a quoted string without escapes. NumPy writes no escapes. */
 static int take_string(cursor *c, const char **text, size_t *length) {
     char quote = peek(c);
     if (quote != '\'' && quote != '"') return 0;
@@ -57,9 +57,9 @@ static int take_word(cursor *c, const char *word) {
     return 1;
 }
 
-/* ------------------------------------------------------------------ descr */
+/* ---- descr ---- */
 
-/* Names an unsupported dtype, and a conversion that helps. */
+/* Reports an unsupported dtype, and suggests a conversion that helps. */
 static kspec_status refuse_dtype(const cursor *c, char kind, unsigned size, const char *descr) {
     static const char *const others[] = {"Oobject", "Sbytes string", "abytes string", "Uunicode string",
                                          "Vvoid",   "Mdatetime64",   "mtimedelta64"}; /* letter, name */
@@ -75,8 +75,8 @@ static kspec_status refuse_dtype(const cursor *c, char kind, unsigned size, cons
 }
 
 /*
- * '<f8', '|b1', '>i4', ... The byte order may be missing or '=': both mean this machine's order, as in NumPy.
- * Complex numbers are pairs of floating-point ones.
+ * Parses a type such as '<f8', '|b1' or '>i4'. The byte order may be missing or '='. Both mean this machine's
+ * order, as in NumPy. Complex numbers are pairs of floating-point ones.
  */
 static kspec_status parse_descr(cursor *c, ks_npy_header *h) {
     ks_element *e = &h->element;
@@ -100,11 +100,11 @@ static kspec_status parse_descr(cursor *c, ks_npy_header *h) {
     return KSPEC_OK;
 }
 
-/* ------------------------------------------------------------------ shape */
+/* ---- shape ---- */
 
 /*
- * Parses a shape such as (), (3,) or (3, 4). A number may end in L, from Python 2. Also counts the axes after
- * the third.
+ * Parses a shape such as (), (3,) or (3, 4). A number may end in L, from Python 2. The function counts the
+ * axes after the third, too.
  */
 static kspec_status parse_shape(cursor *c, ks_npy_header *h) {
     h->ndim = 0;
@@ -115,7 +115,7 @@ static kspec_status parse_shape(cursor *c, ks_npy_header *h) {
         if (digit < '0' || digit > '9') return bad(c, "no whole number in shape");
         for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
             if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (size_t)(*c->at - '0'), &v))
-                v = SIZE_MAX; /* SIZE_MAX is too large in any case, whether or not more digits follow */
+                v = SIZE_MAX; /* too large anyway */
         if (c->at < c->end && *c->at == 'L') c->at++;
         if (h->ndim < 3) h->shape[h->ndim] = v;
         h->ndim++;
@@ -134,8 +134,8 @@ static kspec_status check_shape(const cursor *c, const ks_npy_header *h) {
 }
 
 /*
- * A complex vector, or a single complex column, becomes two columns of real numbers; a complex matrix has no
- * such view.
+ * Turns a complex vector, or a single complex column, into two columns of real numbers. A complex matrix has
+ * no such view.
  */
 static kspec_status make_pairs(const cursor *c, ks_npy_header *h) {
     if (h->ndim > 2 || (h->ndim == 2 && h->shape[1] != 1))
@@ -146,11 +146,11 @@ static kspec_status make_pairs(const cursor *c, ks_npy_header *h) {
             c->name, h->ndim);
     h->ndim = 2;
     h->shape[1] = 2;
-    h->fortran = 0; /* With one column, both orders are the same. */
+    h->fortran = 0; /* both orders agree */
     return KSPEC_OK;
 }
 
-/* ------------------------------------------------------------------- dict */
+/* ---- dict ---- */
 
 static const char *const keys[] = {"descr", "fortran_order", "shape"};
 

@@ -1,6 +1,6 @@
 /*
- * Reads NumPy's archives: a zip file whose members NAME.npy are arrays. A sparse matrix of SciPy has five
- * members: format, shape, data, indices and indptr.
+ * Reads NumPy's archives. An archive is a zip file whose members NAME.npy are arrays. A sparse matrix of
+ * SciPy has five members: format, shape, data, indices and indptr.
  */
 #include "formats/npy.h"
 
@@ -17,7 +17,7 @@ int ks_npz_match(const ks_bytes *b) {
     return b->size >= 4 && (memcmp(b->data, "PK\3\4", 4) == 0 || memcmp(b->data, "PK\5\6", 4) == 0);
 }
 
-/* The name as NumPy shows it, without ".npy". */
+/* Returns the length of the name as NumPy shows it, without ".npy". */
 static size_t key_length(const ks_zip_member *m) {
     size_t n = m->name_length;
     return n > 4 && memcmp(m->name + n - 4, ".npy", 4) == 0 ? n - 4 : n;
@@ -25,7 +25,7 @@ static size_t key_length(const ks_zip_member *m) {
 
 static int is_array(const ks_zip_member *m) { return key_length(m) < m->name_length; }
 
-/* "a, b, c", shortened if it would be long. */
+/* Appends a name to a list such as "a, b, c", which is shortened if it would be long. */
 static void append_key(char *list, size_t capacity, const ks_zip_member *m) {
     size_t used = strlen(list);
     if (used > capacity - 80) {
@@ -41,9 +41,9 @@ static void append_key(char *list, size_t capacity, const ks_zip_member *m) {
 static kspec_status choose(const ks_zip *z, const char *key, ks_zip_member *chosen, kspec_error *err) {
     int keyed = key && *key;
     size_t key_size = keyed ? strlen(key) : 0, arrays = 0;
-    int rank = 0; /* how well the best member so far matches: 2 by its full name, 1 without ".npy" */
+    int rank = 0; /* 2: full name matches */
     char list[300] = "", first[64] = "", shown[64];
-    /* The name may appear twice in the message. The list of members gets the remaining room. */
+    /* The name may appear twice in the message. The list of members gets the remaining space. */
     size_t length = strlen(z->name);
     size_t room = length > KS_NAME_LENGTH ? 80 : 400 - 2 * length;
     if (room > sizeof list) room = sizeof list;
@@ -61,7 +61,7 @@ static kspec_status choose(const ks_zip *z, const char *key, ks_zip_member *chos
             match = is_array(&m);
         else if (memcmp(m.name, key, m.name_length < key_size ? m.name_length : key_size) == 0)
             match = m.name_length == key_size ? 2 : is_array(&m) && key_length(&m) == key_size;
-        if (match && match >= rank) { /* If two members have the same name, Python reads the later one. */
+        if (match && match >= rank) { /* Python reads the last */
             rank = match;
             *chosen = m;
         }
@@ -94,15 +94,15 @@ static kspec_status decode(const ks_zip *zip, const ks_zip_member *member, ks_by
     return status;
 }
 
-/* ---- sparse matrices ---- */
+/* ---- sparse ---- */
 
 enum { SHAPE, INDPTR, INDICES, DATA, PARTS };
 static const char *const part_names[] = {"shape.npy", "indptr.npy", "indices.npy", "data.npy"};
 
 /*
- * Is the archive a sparse matrix? Sets format to "csr" or the like (otherwise "") and finds the members. If
- * the archive is damaged, sets `format` to "" and succeeds; the code that reads the archive next reports the
- * damage.
+ * Finds out whether the archive is a sparse matrix. If it is, the function sets format to "csr" or the like
+ * and finds the members. Otherwise, format is "". A damaged archive also gives "", because the code that
+ * reads the archive next reports the damage.
  */
 static kspec_status find_sparse(const ks_zip *z, char format[8], ks_zip_member *parts, int *has_parts,
                                 kspec_error *err) {
@@ -120,7 +120,7 @@ static kspec_status find_sparse(const ks_zip *z, char format[8], ks_zip_member *
         kspec_status st = ks_zip_extract(z, &m, &data, &size, &unpacked, err);
         if (st == KSPEC_E_NOMEM) return st;
         if (st) continue;
-        /* the last three letters, in ASCII or in UTF-32 */
+        /* The last three letters are in ASCII or in UTF-32. */
         const unsigned char *word = size > 12 ? data + size - (data[size - 1] ? 3 : 12) : NULL;
         for (int k = 0; word && k < 3; k++) format[k] = (char)word[data[size - 1] ? k : 4 * k];
         ks_bytes_close(&unpacked);

@@ -1,4 +1,4 @@
-/* Parses decimal numbers fast and with correct rounding. */
+/* Parses decimal numbers with correct rounding, at high speed. */
 #include "formats/number.h"
 
 #include <math.h>
@@ -7,20 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number in a field: +-w * 10^exp10; with many digits w is cut off at 2^64. */
+/* The number in a field is +-w * 10^exp10. If it has many digits, w is cut off at 2^64. */
 typedef struct {
-    const char *digits, *digits_end; /* the digits, with at most one point among them */
-    ptrdiff_t count;                 /* the number of digits, including leading zeros */
+    const char *digits, *digits_end; /* With at most one point. */
+    ptrdiff_t count;                 /* includes leading zeros */
     uint64_t w;
     int64_t exp10;
     int negative;
 } decimal;
 
-enum { EXACT_DIGITS = 19, MAX_EXP = 27 }; /* 10^19 < 2^64 and 5^27 < 2^63 */
+enum { EXACT_DIGITS = 19, MAX_EXP = 27 }; /* 10^19 < 2^64, 5^27 < 2^63 */
 
 static inline int is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
-/* Lower case, for letters; leaves digits, '?' and '/' alone. */
+/* Returns a lower-case letter. Digits, '?' and '/' stay as they are. */
 static inline char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 static int is_word(const char *s, size_t len, const char *word) {
@@ -30,8 +30,8 @@ static int is_word(const char *s, size_t len, const char *word) {
 }
 
 /*
- * An optional sign: +, - or U+2212, the minus of typesetters and of spreadsheets. One comparison excludes all
- * of them if the next byte is a digit (bytes above 127 are negative as char).
+ * Reads an optional sign: +, - or U+2212, the minus of typesetters and of spreadsheets. If the next byte is a
+ * digit, one comparison excludes all of them (bytes above 127 are negative as char).
  */
 static inline const char *scan_sign(const char *p, const char *end, int *negative) {
     *negative = 0;
@@ -45,7 +45,7 @@ static inline const char *scan_sign(const char *p, const char *end, int *negativ
     return p + 3;
 }
 
-/* Fields without digits: infinities and missing values. */
+/* Parses a field without digits: an infinity or a missing value. */
 static ks_number_kind parse_word(const char *s, size_t len, double *value) {
     int negative;
     size_t sign = (size_t)(scan_sign(s, s + len, &negative) - s);
@@ -61,8 +61,8 @@ static ks_number_kind parse_word(const char *s, size_t len, double *value) {
 }
 
 /*
- * Converts up to eight digits at once: bytes become pairs, then fours, then eight. Taking all digits without
- * a branch for each makes reading fast, since the processor cannot predict the end of a number.
+ * Converts up to eight digits at once. Bytes become pairs, then fours, then eight. Reading all digits without
+ * a branch for each is fast, since the processor cannot predict the end of a number.
  */
 static inline unsigned eight_digits(const char *p, uint64_t *w) {
     static const uint64_t ten[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
@@ -71,10 +71,10 @@ static inline unsigned eight_digits(const char *p, uint64_t *w) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     x = __builtin_bswap64(x);
 #endif
-    x ^= UINT64_C(0x3030303030303030); /* digits become 0 ... 9, and other characters become larger numbers */
+    x ^= UINT64_C(0x3030303030303030); /* digits become 0 ... 9 */
     uint64_t others = ((x + UINT64_C(0x7676767676767676)) | x) & UINT64_C(0x8080808080808080);
     unsigned n = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
-    x = x << (32 - 4 * n) << (32 - 4 * n); /* the n digits, behind 8 - n zeros */
+    x = x << (32 - 4 * n) << (32 - 4 * n); /* the n digits, right-aligned */
     x = x * 10 + (x >> 8);
     x = (x & UINT64_C(0x00ff00ff00ff00ff)) * 100 + (x >> 16 & UINT64_C(0x00ff00ff00ff00ff));
     x = (x & UINT64_C(0x0000ffff0000ffff)) * 10000 + (x >> 32 & UINT64_C(0x0000ffff));
@@ -88,7 +88,7 @@ static inline const char *scan_digits(const char *p, const char *end, uint64_t *
     return p;
 }
 
-/* Scans the longest number at s; NULL if s does not begin with a number. */
+/* Scans the longest number at s. Returns NULL if s does not begin with a number. */
 static inline const char *scan(const char *s, const char *end, char point, decimal *d) {
     const char *p = scan_sign(s, end, &d->negative);
     d->w = 0;
@@ -104,13 +104,13 @@ static inline const char *scan(const char *s, const char *end, char point, decim
     }
     d->digits_end = p;
     if (!d->count) return NULL;
-    /* Fortran writes the exponent of a double with a D */
+    /* Fortran writes the exponent of a double with a D. */
     if (p < end && (lower(*p) == 'e' || lower(*p) == 'd')) {
         int minus;
         p = scan_sign(p + 1, end, &minus);
         if (p == end || !is_digit(*p)) return NULL;
         int64_t e = 0;
-        for (; p < end && is_digit(*p); p++) /* an exponent above 2^50 needs no more digits */
+        for (; p < end && is_digit(*p); p++) /* 2^50 is enough */
             if (e < INT64_C(1) << 50) e = 10 * e + (*p - '0');
         d->exp10 += minus ? -e : e;
     }
@@ -126,8 +126,7 @@ static inline double power_of_two(int k) { /* |k| < 1000 */
 
 /*
  * Computes w * 10^e for |e| <= 27 in integers. 10^e is 2^e 5^e, and 5^27 has 63 bits. So the product is exact
- * in 128 bits. The quotient has 62 correct bits and a remainder, and rounding only asks whether the remainder
- * is 0.
+ * in 128 bits. The quotient has 62 correct bits. Rounding then needs to know only whether the remainder is 0.
  */
 static double exact(uint64_t w, int e) {
 #define FOUR_FROM(x) (x), 5 * (x), 25 * (x), 125 * (x)
@@ -152,7 +151,7 @@ static double exact(uint64_t w, int e) {
 /*
  * Converts any number of digits by strtod(), which rounds correctly. strtod() receives the digits as one
  * integer without a point, because every locale reads integers alike. 767 digits suffice to round correctly.
- * Of the digits after 800, only one thing matters: whether they are all 0. If not, a final 1 replaces them.
+ * Digits after the 800th matter only if one of them is not 0. Then a final 1 replaces them.
  */
 static double by_strtod(const decimal *d) {
     enum { KEEP = 800 };
@@ -183,7 +182,7 @@ static double evaluate(const decimal *d) {
     static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     ptrdiff_t significant = d->count;
-    if (significant > EXACT_DIGITS) /* leading zeros do not change w */
+    if (significant > EXACT_DIGITS) /* w ignores leading zeros */
         for (const char *p = d->digits; p < d->digits_end && (*p == '0' || !is_digit(*p)); p++)
             significant -= *p == '0';
     if (significant > EXACT_DIGITS || d->exp10 > MAX_EXP || d->exp10 < -MAX_EXP) return by_strtod(d);

@@ -6,16 +6,17 @@
 typedef enum { KS_NO_NUMBER = 0, KS_NUMBER, KS_MISSING } ks_number_kind;
 
 /*
- * Reads the `len` characters at s, all of them, as a decimal number (1, -1.5, .5, 5., 1e-3, inf, infinity) or
- * as a missing value (nothing, NA, N/A, ?, nan, null). An exponent may be Fortran's (1.0D+02), and a minus
- * may be U+2212. The value is the double nearest to the decimal, ties to even, in every locale; it is NaN for
- * a missing value. Case is ignored.
+ * Reads the `len` characters at s, all of them, as a decimal number or as a missing value, in any case.
+ * Numbers may look like 1, -1.5, .5, 5., 1e-3, inf or infinity. Missing values are an empty field, NA, N/A,
+ * ?, nan and null. An exponent may be Fortran's (1.0D+02), and a minus may be U+2212. *value receives the
+ * double nearest to the decimal, ties to even, in every locale. It is NaN for a missing value.
  */
 ks_number_kind ks_number_parse(const char *s, size_t len, double *value);
 
 /*
- * Reads the longest decimal number at the start of s ... end and returns its end; NULL if s does not begin
- * with one. Use it where the end of the field is not yet known. Unlike ks_number_parse(), it reads no words.
+ * Reads the longest decimal number at the start of s ... end and returns its end. Returns NULL if s does not
+ * begin with a number. The function serves where the end of the field is not yet known. Unlike
+ * ks_number_parse(), it reads no words.
  */
 const char *ks_number_prefix(const char *s, const char *end, double *value);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /*
- * Copies n bytes as a string: bytes that belong to no letter become '?', and a text too long for dst ends in
+ * Copies n bytes as a string. Bytes that belong to no letter become '?', and a text too long for dst ends in
  * "...".
  */
 static inline char *ks_printable(char *dst, size_t capacity, const void *text, size_t n) {
@@ -20,12 +20,13 @@ static inline char *ks_printable(char *dst, size_t capacity, const void *text, s
     return dst;
 }
 
-/* The largest printed length of the name of an input, which leaves room for the message. */
+/* The longest printed name of an input. It leaves space for the message. */
 enum { KS_NAME_LENGTH = 160 };
 typedef char ks_name[KS_NAME_LENGTH + 1];
 
 /*
- * The name of an input for messages. A long path is cut at its beginning, because its end is more specific.
+ * Shortens the name of an input for messages. A long path is cut at its beginning, because its end is more
+ * specific.
  */
 static inline char *ks_display_name(ks_name dst, const char *input) {
     static const char cut[] = "…";
@@ -34,7 +35,7 @@ static inline char *ks_display_name(ks_name dst, const char *input) {
     if (n > KS_NAME_LENGTH) {
         at = sizeof cut - 1;
         input += n - (KS_NAME_LENGTH - at);
-        while ((*input & 0xc0) == 0x80) input++; /* begins with a whole UTF-8 character */
+        while ((*input & 0xc0) == 0x80) input++; /* whole UTF-8 characters */
         memcpy(dst, cut, at);
     }
     ks_printable(dst + at, KS_NAME_LENGTH + 1 - at, input, strlen(input));

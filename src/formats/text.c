@@ -1,6 +1,6 @@
 /*
- * Reads text files in two passes: ks_text_layout() finds delimiter, header and shape; the second pass
- * converts the selected columns into memory of exactly that size.
+ * Reads text files in two passes. ks_text_layout() first finds delimiter, header and shape. The second pass
+ * converts the selected columns, into memory of exactly the needed size.
  */
 #include "formats/text.h"
 
@@ -25,11 +25,11 @@ kspec_status ks_text_check(const ks_bytes *b, const char *name, size_t *mark, ks
     return KSPEC_OK;
 }
 
-/* -------------------------------------------------------------------- names */
+/* ---- names ---- */
 
 /*
- * Copies a header field: "" becomes ", a byte that is not UTF-8 becomes '?', and a control character becomes
- * a blank.
+ * Copies a field of the header. In the copy, "" becomes ", a byte that is not UTF-8 becomes '?', and a
+ * control character becomes a blank.
  */
 static char *copy_name(char *dst, const ks_field *f) {
     const unsigned char *s = (const unsigned char *)f->s;
@@ -51,7 +51,7 @@ static char *copy_name(char *dst, const ks_field *f) {
     return dst;
 }
 
-/* The pointers, then the strings */
+/* Allocates the pointers to the names, followed by the names themselves. */
 kspec_status ks_text_names(const ks_layout *layout, const char *name, char ***out, kspec_error *err) {
     size_t text = (size_t)(layout->body.p - layout->first.p);
     size_t bytes = ks_size_add(ks_size(layout->cols, sizeof(char *) + 1), text);
@@ -88,9 +88,12 @@ static kspec_status pick_names(char ***names, const size_t *index, size_t count,
     return KSPEC_OK;
 }
 
-/* ------------------------------------------------------------------- values */
+/* ---- values ---- */
 
-/* The columns that are numbers in a row, as a selection: "0-1,3-"; empty if the selection is too long */
+/*
+ * Writes the columns that are numbers in a row as a selection such as "0-1,3-". The text is empty if the
+ * selection is too long.
+ */
 static void numeric_columns(ks_scanner row, size_t cols, char *text, size_t size) {
     size_t used = 0, first = SIZE_MAX;
     *text = 0;
@@ -110,7 +113,10 @@ static void numeric_columns(ks_scanner row, size_t cols, char *text, size_t size
     if (used >= size) *text = 0;
 }
 
-/* row: NULL if no other column was requested */
+/*
+ * Reports a field that is not a number. If the row is given, the message suggests a selection of its columns
+ * that are numbers.
+ */
 static kspec_status fail_field(const ks_field *f, const ks_scanner *row, size_t cols, size_t line,
                                size_t column, const char *name, kspec_error *err) {
     char shown[48];
@@ -152,7 +158,7 @@ kspec_status ks_text_rows(ks_layout *layout, size_t rows, const size_t *place, s
     return KSPEC_OK;
 }
 
-/* ------------------------------------------------------------------ reading */
+/* ---- reading ---- */
 
 static kspec_status place_columns(const size_t *index, size_t count, size_t cols, size_t **place,
                                   kspec_error *err) {

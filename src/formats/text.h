@@ -1,16 +1,16 @@
-/* Text files: the scanner of rows and fields, and the layout (delimiter, header, shape) of a file. */
+/* Declares the scanner of rows and fields, and the layout (delimiter, header, shape) of a text file. */
 #pragma once
 
 #include "formats/array.h"
 
-/* A place in a text. Rows end in \n, \r\n or \r, and fields at the delimiter; quotes protect both. */
+/* A place in a text. Rows end in \n, \r\n or \r, and fields at the delimiter. Quotes protect both. */
 typedef struct {
     const char *p, *end;
-    size_t line; /* the line number of p, from 1 */
-    char delim;  /* ',' ';' or '\t', or ' ' for any number of blanks and tabs */
+    size_t line; /* counted from 1 */
+    char delim;  /* ',', ';', '\t', or ' ' for any number of blanks and tabs. */
 } ks_scanner;
 
-/* A field without its quotes and surrounding blanks; inside quotes "" stands for ". */
+/* A field without its quotes and surrounding blanks. Inside quotes, "" stands for ". */
 typedef struct {
     const char *s;
     size_t len;
@@ -19,40 +19,46 @@ typedef struct {
 
 typedef enum { KS_FIELD_MORE, KS_FIELD_LAST, KS_FIELD_UNCLOSED, KS_FIELD_TRAILING } ks_field_end;
 
-/* Moves to the first field of the next row, skipping blank lines and comments; 0 at the end of the text. */
+/*
+ * Moves to the first field of the next row, skipping blank lines and comments. Returns 0 at the end of the
+ * text.
+ */
 int ks_scan_row(ks_scanner *sc);
 
 /*
- * Takes the next field of the row. LAST: the field ended the row, and the scanner stands at the next line.
- * UNCLOSED: a quote never ends. TRAILING: characters other than a delimiter follow a closing quote.
+ * Reads the next field of the row. LAST means that the field ended the row, and the scanner is at the next
+ * line. UNCLOSED means that a quote never ends. TRAILING means that characters other than a delimiter follow
+ * a closing quote.
  */
 ks_field_end ks_scan_field(ks_scanner *sc, ks_field *f);
 
 /*
- * Reads a field that is a plain number, fast. For any other field it returns 0 and does not move the scanner.
+ * Reads a field that is a plain number, at high speed. For any other field the function returns 0 and does
+ * not move the scanner.
  */
 int ks_scan_number(ks_scanner *sc, double *value, ks_field_end *end);
 
-/* The layout of a file; the first pass finds it. */
+/* The layout of a file, which the first pass finds. */
 typedef struct {
-    ks_scanner first, body; /* first: the first row; body: the first row of data */
-    size_t rows, cols;      /* of data */
-    size_t fields;          /* the fields of a line: cols, or one more if every line ends in a delimiter */
+    ks_scanner first, body; /* `first` is at the first row, and `body` at the first row of data. */
+    size_t rows, cols;      /* of the data */
+    /* The number of fields in a line. It is cols, or one more if every line ends in a delimiter. */
+    size_t fields;
     int header;
-    int decimal_commas; /* 1 if the commas that separate columns may be decimal commas */
+    int decimal_commas; /* If decimal_commas is 1, the commas that separate columns may be decimal commas. */
 } ks_layout;
 
 /* Finds the layout of a text without zero bytes and without a byte order mark. */
 kspec_status ks_text_layout(const char *text, size_t size, const char *name, ks_layout *out,
                             kspec_error *err);
 
-/* Copies the names in the header, if the file has a header, into one allocation, which ks_free() frees. */
+/* If the file has a header, copies its names into one allocation, which ks_free() frees. */
 kspec_status ks_text_names(const ks_layout *layout, const char *name, char ***out, kspec_error *err);
 
 /*
  * Converts the next `rows` rows from layout->body on, and moves layout->body behind them. Column j of the
- * file goes to column place[j] of `width` columns, or is skipped (SIZE_MAX). If place is NULL, all columns
- * are copied in order.
+ * file goes to column place[j] of `width` columns. If place[j] is SIZE_MAX, the function skips the column. If
+ * place is NULL, it copies all columns in order.
  */
 kspec_status ks_text_rows(ks_layout *layout, size_t rows, const size_t *place, size_t width, double *data,
                           const char *name, kspec_error *err);

@@ -8,21 +8,21 @@
 
 #include <string.h>
 
-enum { SAMPLE = 100 }; /* the number of rows that decide about delimiter and header */
+enum { SAMPLE = 100 }; /* rows that decide */
 
-/* ---------------------------------------------------------------- delimiter */
+/* ---- delimiter ---- */
 
-static const char candidates[] = ";\t,"; /* the delimiters, in order of preference */
+static const char candidates[] = ";\t,"; /* in order of preference */
 enum { CANDIDATES = 3 };
 
-/* Counts the candidates outside quotes in the row at sc, which moves to the next line. */
+/* Counts the possible delimiters outside quotes in the row at sc, which moves to the next line. */
 static void count_candidates(ks_scanner *sc, size_t count[CANDIDATES]) {
     int quoted = 0, field_start = 1;
     for (; sc->p < sc->end && (quoted || (*sc->p != '\n' && *sc->p != '\r')); sc->p++) {
         char c = *sc->p;
         if (c == '"' && (quoted || field_start)) quoted = !quoted;
         if (quoted) continue;
-        field_start = c == ' ' || c == '"'; /* "" inside quotes closes and opens again */
+        field_start = c == ' ' || c == '"'; /* "" closes and reopens */
         for (int k = 0; k < CANDIDATES; k++)
             if (c == candidates[k]) {
                 count[k]++;
@@ -32,12 +32,12 @@ static void count_candidates(ks_scanner *sc, size_t count[CANDIDATES]) {
 }
 
 /*
- * The candidate that occurs equally often in the most rows, so that a semicolon in one text field or a comma
- * in one number does not decide. Among equals the semicolon wins, then the tab, because a comma in such a
- * file is a decimal comma. Without any candidate, blanks delimit.
+ * Finds the delimiter, which is the character that occurs equally often in the most rows. So a semicolon in
+ * one text field or a comma in one number does not decide. Among equals the semicolon wins, then the tab,
+ * because a comma in such a file is a decimal comma. If no possible delimiter occurs, blanks delimit.
  */
 static char find_delimiter(ks_scanner sc) {
-    sc.delim = '\t'; /* so that the scanner also counts a tab at the beginning of a row */
+    sc.delim = '\t'; /* counts leading tabs */
     size_t first[CANDIDATES] = {0}, agree[CANDIDATES] = {0}, total[CANDIDATES] = {0};
     for (int row = 0; row < SAMPLE && ks_scan_row(&sc); row++) {
         size_t count[CANDIDATES] = {0};
@@ -54,17 +54,17 @@ static char find_delimiter(ks_scanner sc) {
     return total[best] ? candidates[best] : ' ';
 }
 
-/* ------------------------------------------------------------------- header */
+/* ---- header ---- */
 
 typedef struct {
-    ks_number_kind first;               /* what the first row has in this column */
+    ks_number_kind first;               /* in the first row */
     int filled;                         /* not empty */
-    int decimals;                       /* a number with characters other than digits */
+    int decimals;                       /* not only digits */
     int label;                          /* the column's number */
-    int doubtful;                       /* begins like a number, but is something else */
-    int quoted;                         /* quoted, and no later row is quoted */
-    unsigned numbers, words, fractions; /* what the later rows have: numbers of each kind */
-    /* in all rows, the number of fields with a leading 0, as "05", and of other fields */
+    int doubtful;                       /* The field begins like a number, but is something else. */
+    int quoted;                         /* Only the first row is quoted. */
+    unsigned numbers, words, fractions; /* Counts of the kinds of fields in the later rows. */
+    /* The numbers of fields with a leading 0, such as "05", and of other fields, in all rows. */
     unsigned padded, others;
 } column;
 
@@ -86,7 +86,7 @@ static int is_fraction(const ks_field *f) {
     return 0;
 }
 
-/* The field as written is the decimal number n. */
+/* Is the field the decimal number n as written? */
 static int is_label(const ks_field *f, size_t n) {
     for (size_t i = f->len; i-- > 0; n /= 10)
         if (f->s[i] != (char)('0' + n % 10) || (n == 0 && i + 1 < f->len)) return 0;
@@ -94,8 +94,9 @@ static int is_label(const ks_field *f, size_t n) {
 }
 
 /*
- * 0, 1, 2, ... above rows with fractions are labels, as pandas writes them for columns without names. One or
- * two columns may well begin with measurements 0 or 0, 1; so we require three columns.
+ * Do the numbers 0, 1, 2, ... stand above rows with fractions? Then they are labels, as pandas writes them
+ * for columns without names. One or two columns may well begin with measurements 0 or 0, 1, so labels need at
+ * least three columns.
  */
 static int is_numbered(const column *columns, size_t n) {
     unsigned fractions = 0;
@@ -107,10 +108,11 @@ static int is_numbered(const column *columns, size_t n) {
 }
 
 /*
- * A header has a word in columns where the rows below mostly have numbers. Its other fields may be whole
- * numbers (years, say). But a fraction or a negative number means that the row holds data and that its word
- * is a damaged entry; taking such a row for a header would silently lose it. For the same reason at least
- * half of the fields must be words, unless the only word comes first ("country,2020,2021").
+ * Decides whether the first row is a header. A header has a word in columns where the rows below mostly have
+ * numbers. Its other fields may be whole numbers, such as years. But a fraction or a negative number means
+ * that the row contains data and that its word is a damaged entry. Treating such a row as a header would
+ * silently drop it. For the same reason at least half of the fields must be words, unless the only word comes
+ * first ("country,2020,2021").
  */
 static int is_header(const column *columns, size_t n) {
     if (is_numbered(columns, n)) return 1;
@@ -126,8 +128,8 @@ static int is_header(const column *columns, size_t n) {
 }
 
 /*
- * 0x10 or "2 # c" may be a name or a damaged number: if every word of the header is of this kind, only the
- * user can tell. Quotes mark it as a name, unless the rows below also have quotes.
+ * A word such as 0x10 or "2 # c" may be a name or a damaged number. If every word of the header is of this
+ * kind, only the user can decide. Quotes mark it as a name, unless the rows below also have quotes.
  */
 static int is_doubtful(const column *columns, size_t n) {
     for (size_t j = 0; j < n; j++)
@@ -136,8 +138,8 @@ static int is_doubtful(const column *columns, size_t n) {
 }
 
 /*
- * 1,05,2,37 between commas may be 1,05 and 2,37. Then every second column contains only digits, some with a
- * leading 0 that no whole number has, and the columns between have neither.
+ * Is the text full of decimal commas? For example, 1,05,2,37 may be 1,05 and 2,37. Then every second column
+ * contains only digits, some with a leading 0 that no whole number has, and the columns between have neither.
  */
 static int is_of_decimal_commas(const column *columns, size_t n, char delim) {
     if (delim != ',' || n % 2) return 0;
@@ -146,7 +148,7 @@ static int is_of_decimal_commas(const column *columns, size_t n, char delim) {
     return 1;
 }
 
-/* ------------------------------------------------------------------- layout */
+/* ---- layout ---- */
 
 static kspec_status fail_doubtful(const ks_layout *l, const char *name, kspec_error *err) {
     char shown[80];
@@ -165,10 +167,10 @@ static kspec_status fail_quote(ks_field_end end, size_t line, const char *name, 
 }
 
 /*
- * Counts the fields of a plain row at sc, without quotes and with a \r at its end only, by a loop that the
- * compiler vectorises. For any other row it returns 0 and moves nothing. It looks for the \n first; after the
- * first row that is not plain it is not called again, since it would search a file of lone \r to its end for
- * every row.
+ * Counts the fields of a plain row at sc, which has no quotes, and a \r at its end only. The compiler
+ * vectorises the loop. For any other row the function returns 0 and moves nothing. It looks for the \n first.
+ * After the first row that is not plain, the caller does not call it again, since in a file of lone \r it
+ * would search to the end of the file for every row.
  */
 static size_t count_plain_row(ks_scanner *sc, int *last_empty) {
     const char *s = sc->p, *end = memchr(s, '\n', (size_t)(sc->end - s));
@@ -177,7 +179,7 @@ static size_t count_plain_row(ks_scanner *sc, int *last_empty) {
     if (len && s[len - 1] == '\r') len--;
     if (memchr(s, '"', len) || memchr(s, '\r', len)) return 0;
     while (len && (s[len - 1] == ' ' || (s[len - 1] == '\t' && sc->delim != '\t'))) len--;
-    if (sc->delim == ' ') /* a field begins after each blank that no blank follows */
+    if (sc->delim == ' ') /* A field begins after the last blank of a run of blanks. */
         for (size_t i = 1; i < len; i++)
             n += (s[i - 1] == ' ' || s[i - 1] == '\t') & !(s[i] == ' ' || s[i] == '\t');
     else
@@ -188,7 +190,10 @@ static size_t count_plain_row(ks_scanner *sc, int *last_empty) {
     return n;
 }
 
-/* Reads the row at sc; judges its fields if `columns` is given. row = 0 is the first row of the file. */
+/*
+ * Reads the row at sc, and classifies its fields if `columns` is given. The first row of the file has number
+ * 0.
+ */
 static kspec_status scan_row(ks_scanner *sc, size_t row, column *columns, size_t ncolumns, size_t *fields,
                              int *last_empty, const char *name, kspec_error *err) {
     size_t n = 0;

@@ -17,7 +17,7 @@ static int within(uint64_t at, uint64_t n, uint64_t size) { return at <= size &&
 
 enum { END_SIZE = 22, END64_SIZE = 56, LOCATOR_SIZE = 20, ENTRY_SIZE = 46, LOCAL_SIZE = 30 };
 
-/* The end record stands at the end, before a comment of at most 65535 bytes. */
+/* Finds the end record of the archive. It is at the end, before a comment of at most 65535 bytes. */
 static const unsigned char *find_end(const unsigned char *data, size_t size) {
     for (size_t back = END_SIZE; back <= size && back <= END_SIZE + 65535; back++) {
         const unsigned char *p = data + (size - back);
@@ -53,8 +53,8 @@ kspec_status ks_zip_open(ks_zip *z, const ks_bytes *bytes, const char *name, ksp
 }
 
 /*
- * Extra field 1 holds 64-bit values of size, packed size and offset, in this order. It contains only values
- * whose 32-bit field is all ones.
+ * Reads the 64-bit values of size, packed size and offset from extra field 1, in this order. The field
+ * contains only values whose 32-bit field is all ones.
  */
 static int read_zip64(const unsigned char *extra, size_t n, ks_zip_member *m) {
     uint64_t *wide[3] = {&m->size, &m->packed, &m->offset};
@@ -121,7 +121,7 @@ kspec_status ks_zip_extract(const ks_zip *z, const ks_zip_member *m, const unsig
     if (m->flags & 1) return ks_fail(err, KSPEC_E_IO, "%s: the archive is encrypted", z->name);
     if (m->method != 0 && m->method != 8) return refuse_method(z, m->method, err);
 
-    /* The local header may lack the sizes. Only the lengths of its name and extra field are used. */
+    /* The local header may lack the sizes, so the code uses only the lengths of its name and extra field. */
     if (!within(m->offset, LOCAL_SIZE, z->size) || memcmp(z->data + m->offset, "PK\3\4", 4) != 0)
         return ks_fail(err, KSPEC_E_IO, "%s: damaged: no zip member at offset %llu", z->name,
                        (unsigned long long)m->offset);
@@ -139,8 +139,8 @@ kspec_status ks_zip_extract(const ks_zip *z, const ks_zip_member *m, const unsig
                        (unsigned long long)m->packed, (unsigned long long)m->size);
     if (m->method == 8) {
         /*
-         * This check comes before the allocation. packed is at most the size of the file, so the product
-         * cannot overflow.
+         * Check the size before the allocation. packed is at most the size of the file, so the product cannot
+         * overflow.
          */
         if (m->size / KS_DEFLATE_RATIO > m->packed)
             return ks_fail(err, KSPEC_E_IO, "%s: damaged: deflated zip member of %llu bytes claims %llu",

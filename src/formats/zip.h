@@ -1,5 +1,6 @@
 /*
- * The part of the zip format that .npz files use: the central directory, with zip64, and the members' bytes.
+ * Reads the part of the zip format that .npz files use: the central directory, with zip64, and the members'
+ * bytes.
  */
 #pragma once
 
@@ -8,8 +9,8 @@
 typedef struct {
     const unsigned char *data; /* the whole file */
     size_t size;
-    size_t begin, end; /* bounds of the central directory */
-    const char *name;  /* the name of the input, for messages */
+    size_t begin, end; /* the central directory */
+    const char *name;  /* the input's name */
 } ks_zip;
 
 typedef struct {
@@ -17,20 +18,22 @@ typedef struct {
     size_t name_length;
     unsigned flags, method;
     uint32_t crc;
-    uint64_t packed, size; /* the size in the file and the unpacked size */
-    uint64_t offset;       /* offset of the local header */
+    uint64_t packed, size; /* The size in the file, and the unpacked size. */
+    uint64_t offset;       /* of the local header */
 } ks_zip_member;
 
 /* Finds the directory. */
 kspec_status ks_zip_open(ks_zip *z, const ks_bytes *bytes, const char *name, kspec_error *err);
 
-/* Reads the entry at *at (z->begin at first) and moves *at to the next entry; ends when *at == z->end. */
+/*
+ * Reads the entry at *at, which starts as z->begin, and moves *at to the next entry. The directory ends when
+ * *at == z->end.
+ */
 kspec_status ks_zip_next(const ks_zip *z, size_t *at, ks_zip_member *m, kspec_error *err);
 
 /*
- * Gives the bytes of a member, checked against its CRC. For a stored member *data points into the file, and
- * *unpacked stays empty. For a deflated member *data points to *unpacked, fresh memory with the inflated
- * bytes.
+ * Extracts the bytes of a member and checks their CRC. For a stored member *data points into the file, and
+ * *unpacked stays empty. For a deflated member *data points to the inflated bytes, which *unpacked owns.
  */
 kspec_status ks_zip_extract(const ks_zip *z, const ks_zip_member *m, const unsigned char **data, size_t *size,
                             ks_bytes *unpacked, kspec_error *err);
