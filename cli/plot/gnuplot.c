@@ -64,22 +64,39 @@ static void put_name_run(FILE *to, const char *run, size_t n, char kind) {
 
 /* ---- axes ---- */
 
+/* The numbers k 10^e of the axis, with k = 1, 2, 5 or with k = 1 to 9; returns their count, at most `most`. */
+static int multiples(const plot_axis *a, int all, int most, double *to) {
+    int count = 0;
+    for (double e = floor(log10(a->low)); e <= log10(a->high); e++)
+        for (int k = 1; k < 10 && count < most; k++) {
+            const double tick = k * pow(10, e);
+            if (tick >= a->low && tick <= a->high && (all || k == 1 || k == 2 || k == 5)) to[count++] = tick;
+        }
+    return count;
+}
+
+/* Multiples of 1, 2 or 5 times a power of ten, of which a short axis has four to nine */
+static int even_steps(const plot_axis *a, int most, double *to) {
+    const double least = (a->high - a->low) / 9, power = pow(10, floor(log10(least)));
+    const double step = power * (least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10);
+    int count = 0;
+    for (double k = ceil(a->low / step); k * step <= a->high && count < most; k++) to[count++] = k * step;
+    return count;
+}
+
 /*
- * Writes the ticks of a short logarithmic axis: 1, 2 and 5 times powers of ten, or 1 to 9 times if these are
- * too few.
+ * Writes the names of a logarithmic axis that has fewer than three powers of ten. A reader recognises the
+ * scale by the distances of three names. The first of these kinds that has three is used: 1, 2 and 5 times
+ * powers of ten (unless the axis is very short), 1 to 9 times, equal steps.
  */
 static void put_short_log(FILE *to, char axis, const plot_axis *a) {
-    int all = log10(a->high) - log10(a->low) < 0.8;
+    enum { MOST = 32, LEAST = 3 };
+    double ticks[MOST];
+    int count = a->high < 6 * a->low ? 0 : multiples(a, 0, MOST, ticks);
+    if (count < LEAST) count = multiples(a, 1, MOST, ticks);
+    if (count < LEAST) count = even_steps(a, MOST, ticks);
     fprintf(to, "set format %c '%%h'\nset %ctics (", axis, axis);
-    const char *comma = "";
-    for (double e = floor(log10(a->low)); e <= log10(a->high); e++)
-        for (int k = 1; k < 10; k++) {
-            double tick = k * pow(10, e);
-            if (tick < a->low || tick > a->high || !(all || k == 1 || k == 2 || k == 5)) continue;
-            fprintf(to, "%s%.15g", comma, tick);
-            comma = ", ";
-        }
-    if (!*comma) fprintf(to, "%.3g, %.3g", a->low, a->high);
+    for (int k = 0; k < count; k++) fprintf(to, "%s%.15g", k ? ", " : "", ticks[k]);
     fputs(")\n", to);
 }
 
@@ -126,7 +143,7 @@ static void put_axis(FILE *to, char axis, const plot_panel *p, size_t letters, d
         fprintf(to, "set logscale %c\nset %ctics autofreq\n", axis, axis);
         double decades = log10(a->high) - log10(a->low);
         fprintf(to, decades > 5 ? "unset m%ctics\n" : "set m%ctics default\n", axis);
-        if (decades < 2)
+        if (!plot_names_powers(a))
             put_short_log(to, axis, a);
         else
             put_powers(to, axis, a, room);

@@ -95,13 +95,18 @@ static void choose_legends(const plot_figure *f, size_t C, size_t R, int *right,
         l->places[i].legend = legend_entries(f->panels[i]) > 0;
 }
 
+int plot_names_powers(const plot_axis *a) {
+    const double first = ceil(log10(a->low) - 1e-9), last = floor(log10(a->high) + 1e-9);
+    return last - first >= 2;
+}
+
 /*
  * The approximate length of the longest number next to the axis, from a step of a sixth of the axis, or from
  * its smallest power
  */
 static double tick_letters(const plot_axis *a) {
     double largest = fmax(fabs(a->low), fabs(a->high)), step = (a->high - a->low) / 6;
-    if (a->scale == PLOT_LOG && a->high >= 100 * a->low) return 4; /* 10^{-5} */
+    if (a->scale == PLOT_LOG && plot_names_powers(a)) return 4; /* 10^{-5} */
     if (a->scale == PLOT_LOG) step = a->low;
     double digits = fmax(1, floor(log10(largest)) + 1), decimals = fmax(0, ceil(-log10(step)));
     /* longer numbers are printed with an exponent */

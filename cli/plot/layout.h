@@ -27,4 +27,7 @@ typedef struct {
 /* Are the names below the axis x too long to stand upright next to each other? */
 int plot_names_slant(const plot_panel *p);
 
+/* Are the names of a logarithmic axis powers of ten? At least three of them lie on it. */
+int plot_names_powers(const plot_axis *a);
+
 void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l);

@@ -116,6 +116,20 @@ expect_status 0 kspec compare other.npy other.npy --plot c.gp --quiet
 has c.gp 'other.npy (60 × 30) and other.npy (60 '
 has c.gp '($1+-0.06)'
 
+# a logarithmic axis has at least three names, whose distances show that it is logarithmic
+while read -r range names; do
+    printf '{"command": "figure", "panels": [{"series": [{"x": [3, 4, 12], "y": [3, 4, 5]}], "xscale": "log",
+        "xrange": [%s]}]}' "$range" >names.json
+    expect_status 0 kspec plot names.json -o names.gp
+    has names.gp "$names"
+done <<'END'
+5.1,38 set xtics (6, 7, 8, 9, 10, 20, 30)
+0.05,8 set xtics (0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+99,1001 set xtics (100, 200, 500, 1000)
+12,17 set xtics (12, 13, 14, 15, 16, 17)
+1,100 set format x '10^{%T}'
+END
+
 # long numbers beside an axis leave room for its name, in the whole column
 cat >long.json <<'END'
 {"command": "figure", "title": "t", "columns": 1, "panels": [
