@@ -240,8 +240,12 @@ static const kspec_ridge_curve_point *find_peak(kspec_ridge_curve_point *const *
     return points[top]->ridgeless_test_mse > 1.2 * most ? points[top] : NULL;
 }
 
-static void doubt_end(ks_doubts to, const char *where, size_t at, size_t count) {
-    if (at == 0 || at + 1 == count) ks_doubt(to, KSPEC_DOUBT_SEARCH_END, where, at ? "high" : "low", 0);
+/* A further search may pay if the last step to an end of a curve lowers the error by more than NEAR. */
+static void doubt_end(ks_doubts to, const char *where, kspec_ridge_curve_point *const *points, size_t at,
+                      size_t count) {
+    if (count < 2 || (at > 0 && at + 1 < count)) return;
+    if (points[at ? at - 1 : 1]->test_mse > NEAR * points[at]->test_mse)
+        ks_doubt(to, KSPEC_DOUBT_SEARCH_END, where, at ? "high" : "low", 0);
 }
 
 static kspec_status describe(const search *s, kspec_ridge_recommend_result *out, kspec_error *err) {
@@ -277,9 +281,9 @@ static kspec_status describe(const search *s, kspec_ridge_recommend_result *out,
     if (!(NEAR * least < out->mean_test_mse))
         ks_doubt(to, KSPEC_DOUBT_NO_BETTER, NULL, NULL, least, out->mean_test_mse);
     else {
-        doubt_end(to, "lambda", k, s->lambdas);
-        if (ks_activation_of_differences(s->r->o.activation)) doubt_end(to, "sigma", g, SIGMAS);
-        if (chosen + 1 == s->numbers) doubt_end(to, "N", chosen, s->numbers);
+        doubt_end(to, "lambda", out->lambdas, k, s->lambdas);
+        if (ks_activation_of_differences(s->r->o.activation)) doubt_end(to, "sigma", out->sigmas, g, SIGMAS);
+        if (chosen + 1 == s->numbers) doubt_end(to, "N", out->features, chosen, s->numbers);
     }
     return a->failed ? ks_nomem(err, "the list of doubts", a->failed) : KSPEC_OK;
 }

@@ -380,6 +380,37 @@ TEST(recommendation_by_threads) {
     free_problem(&q);
 }
 
+/* Is the end of the search for `what` doubted? */
+static int end_is_doubted(const kspec_ridge_recommend_result *a, const char *what) {
+    for (size_t k = 0; k < a->doubt_count; k++)
+        if (a->doubts[k]->code == KSPEC_DOUBT_SEARCH_END && strcmp(a->doubts[k]->where, what) == 0) return 1;
+    return 0;
+}
+
+/* y is a sine of the first column. A slow one is nearly linear, and with much noise large sigmas err alike. */
+TEST(only_an_end_where_the_error_still_falls_is_doubted) {
+    int ends = 0, falling = 0;
+    for (int k = 0; k < 4; k++) {
+        problem q = make_problem(40 + (uint64_t)k, 150, 100, 2);
+        const double speed = (double[]){0.05, 0.3, 12, 20}[k], noise = k == 0 ? 0.3 : 0.01;
+        kspec_random_normal(1, 5, 0, q.n, q.y);
+        kspec_random_normal(1, 6, 0, q.nt, q.yt);
+        for (size_t i = 0; i < q.n; i++) q.y[i] = sin(speed * q.X[i * 2]) / speed + noise * q.y[i];
+        for (size_t i = 0; i < q.nt; i++) q.yt[i] = sin(speed * q.Xt[i * 2]) / speed + noise * q.yt[i];
+        kspec_ridge_recommend_result *a = recommend(&q, NULL);
+        size_t at = 0, last = a->sigma_count - 1;
+        while (a->sigmas[at]->sigma != a->recommended->sigma) at++;
+        const size_t inner = at == 0 ? 1 : last - 1;
+        const int end = at == 0 || at == last;
+        const int falls = end && a->sigmas[inner]->test_mse > 1.02 * a->sigmas[at]->test_mse;
+        CHECK_MSG(end_is_doubted(a, "sigma") == falls, "speed %g: sigma %zu of %zu", speed, at, last);
+        ends += end, falling += falls;
+        kspec_free(a);
+        free_problem(&q);
+    }
+    CHECK_MSG(ends > falling && falling > 0, "%d ends, %d where the error falls", ends, falling);
+}
+
 /* Noise alone with many columns: the ridgeless error peaks where the columns are as many as the rows. */
 TEST(double_descent) {
     problem q = make_problem(3, 60, 200, 30);
@@ -405,6 +436,7 @@ int main(void) {
     RUN(test_fraction);
     RUN(recommendation);
     RUN(recommendation_by_threads);
+    RUN(only_an_end_where_the_error_still_falls_is_doubted);
     RUN(double_descent);
     return test_done();
 }
