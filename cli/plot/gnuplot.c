@@ -64,7 +64,7 @@ static void put_name_run(FILE *to, const char *run, size_t n, char kind) {
 
 /* ---- axes ---- */
 
-/* The numbers k 10^e of the axis, with k = 1, 2, 5 or with k = 1 to 9; returns their count, at most `most`. */
+/* The numbers k 10^e of the axis, k = 1, 2, 5 or k = 1 to 9; returns their count, at most `most`. */
 static int multiples(const plot_axis *a, int all, int most, double *to) {
     int count = 0;
     for (double e = floor(log10(a->low)); e <= log10(a->high); e++)

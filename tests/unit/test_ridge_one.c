@@ -387,7 +387,7 @@ static int end_is_doubted(const kspec_ridge_recommend_result *a, const char *wha
     return 0;
 }
 
-/* y is a sine of the first column. A slow one is nearly linear, and with much noise large sigmas err alike. */
+/* y is a sine of the first column. A slow one with much noise is nearly linear: large sigmas err alike. */
 TEST(only_an_end_where_the_error_still_falls_is_doubted) {
     int ends = 0, falling = 0;
     for (int k = 0; k < 4; k++) {
