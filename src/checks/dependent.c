@@ -23,14 +23,13 @@ typedef struct {
     const ks_checked *c;
     size_t rows, window, cols;
     size_t *row, *col; /* the numbers of the sampled rows and columns */
-    /* the sampled rows of each trial, rows x cols, centred by column and scaled to length 1 (or 0) */
+    /* a random order of the sampled rows, and the place of each row in this order */
+    size_t *order, *place;
+    /* in this order, the rows of each trial, rows x cols, centred by column and scaled to length 1 (or 0) */
     double *unit[2];
-    double *square; /* the squared length of each row */
-    /*
-     * the products of all pairs of `paired` rows (with one trial, below the diagonal), and the numbers of
-     * these rows
-     */
-    size_t paired, *pair;
+    double *square; /* in this order, the squared length of each row */
+    /* the products of all pairs of the first `paired` rows (with one trial, below the diagonal) */
+    size_t paired;
     double *product;
 } sample;
 
@@ -39,11 +38,12 @@ typedef struct {
 /* centers: the sampled columns' centres in this trial */
 static void fill(sample *s, size_t trial, const double *centers, double *x, double *square) {
     const ks_checked *c = s->c;
-    for (size_t i = 0; i < s->rows; i++) {
-        double *restrict to = x + i * s->cols, most = 0, sum = 0;
-        const int seen = ks_is_seen(c, trial, s->row[i]);
+    for (size_t n = 0; n < s->rows; n++) {
+        const size_t row = s->row[s->order[n]];
+        double *restrict to = x + n * s->cols, most = 0, sum = 0;
+        const int seen = ks_is_seen(c, trial, row);
         for (size_t k = 0; k < s->cols; k++) {
-            const double value = seen ? ks_at(&c->phi[trial], s->row[i], s->col[k]) : NAN;
+            const double value = seen ? ks_at(&c->phi[trial], row, s->col[k]) : NAN;
             to[k] = isnan(value) ? 0 : value - centers[k];
         }
         for (size_t k = 0; k < s->cols; k++) most = fabs(to[k]) > most ? fabs(to[k]) : most;
@@ -51,7 +51,7 @@ static void fill(sample *s, size_t trial, const double *centers, double *x, doub
         for (size_t k = 0; k < s->cols && most > 0; k++) sum += to[k] * to[k];
         const double length = sqrt(sum);
         for (size_t k = 0; k < s->cols && most > 0; k++) to[k] /= length;
-        if (square) square[i] = most * most * sum;
+        if (square) square[n] = most * most * sum;
     }
 }
 
@@ -66,14 +66,16 @@ static int sample_make(const ks_checked *c, const ks_scan *all, sample *s, ks_ar
     for (int k = 0; k <= two; k++)
         s->unit[k] = ks_arena_alloc(arena, ks_size(s->rows, s->cols), sizeof(double));
     s->paired = s->rows < PAIRED ? s->rows : PAIRED;
-    s->pair = ks_arena_alloc(arena, s->rows, sizeof *s->pair);
+    s->order = ks_arena_alloc(arena, s->rows, sizeof *s->order);
+    s->place = ks_arena_alloc(arena, s->rows, sizeof *s->place);
     s->product = ks_arena_alloc(arena, ks_size(s->paired, s->paired), sizeof(double));
-    double *left = ks_arena_alloc(arena, ks_size((size_t)(1 + two) * s->paired, s->cols), sizeof *left);
     double *centers = ks_arena_alloc(arena, s->cols, sizeof *centers);
     if (arena->failed) return 0;
     const size_t windows = s->rows / s->window;
     for (size_t i = 0; i < s->rows; i++)
         s->row[i] = i / s->window * (P - s->window) / (windows > 1 ? windows - 1 : 1) + i % s->window;
+    ks_random_permutation(0, ks_stream(KS_STREAM_CHECK, 0), s->rows, s->order);
+    for (size_t n = 0; n < s->rows; n++) s->place[s->order[n]] = n;
     for (size_t k = 0; k < s->cols; k++) s->col[k] = k * Q / s->cols, centers[k] = all->center[s->col[k]];
     fill(s, 0, centers, s->unit[0], s->square);
     if (s->unit[1]) {
@@ -81,19 +83,11 @@ static int sample_make(const ks_checked *c, const ks_scan *all, sample *s, ks_ar
         fill(s, 1, centers, s->unit[1], NULL);
     } else
         s->unit[1] = s->unit[0];
-    ks_random_permutation(0, ks_stream(KS_STREAM_CHECK, 0), s->rows, s->pair);
-    double *right = left + two * s->paired * s->cols; /* With one trial, left and right are the same rows. */
-    for (size_t i = 0; i < s->paired; i++)
-        for (size_t k = 0; k < s->cols; k++) {
-            left[i * s->cols + k] = s->unit[0][s->pair[i] * s->cols + k];
-            right[i * s->cols + k] = s->unit[1][s->pair[i] * s->cols + k];
-        }
     const size_t n = s->paired;
-    if (two) {
-        ks_gemm(0, 1, n, n, s->cols, 1, left, s->cols, right, s->cols, 0, s->product, n);
-        return 1;
-    }
-    ks_syrk(0, n, s->cols, 1, left, s->cols, s->product, n);
+    if (two)
+        ks_gemm(0, 1, n, n, s->cols, 1, s->unit[0], s->cols, s->unit[1], s->cols, 0, s->product, n);
+    else
+        ks_syrk(0, n, s->cols, 1, s->unit[0], s->cols, s->product, n);
     return 1;
 }
 
@@ -121,7 +115,7 @@ static void doubt_neighbours(ks_doubts to, const char *where, const sample *s) {
         const double *p = s->product + i * n;
         for (size_t k = 0; k < i && plain; k++) sum += p[k], squares += p[k] * p[k];
         for (size_t k = 0; k < (two ? n : i) && !plain; k++) {
-            const double own = i == k || !apart(s, s->pair[i], s->pair[k]) ? 0 : 1;
+            const double own = i == k || !apart(s, s->order[i], s->order[k]) ? 0 : 1;
             sum += own * p[k], squares += own * (p[k] * p[k]), count += own;
         }
     }
@@ -132,7 +126,8 @@ static void doubt_neighbours(ks_doubts to, const char *where, const sample *s) {
         double lagged = 0, pairs = 0;
         for (size_t i = 0; i + lag < s->rows; i++) {
             if (i / s->window != (i + lag) / s->window || !apart(s, i, i + lag)) continue;
-            const double *a = s->unit[0] + i * s->cols, *b = s->unit[1] + (i + lag) * s->cols;
+            const double *a = s->unit[0] + s->place[i] * s->cols,
+                         *b = s->unit[1] + s->place[i + lag] * s->cols;
             lagged += ks_dot(s->cols, a, b), pairs++;
         }
         const double z = (lagged / pairs - mean) / (spread / sqrt(pairs));
@@ -149,9 +144,9 @@ static void doubt_neighbours(ks_doubts to, const char *where, const sample *s) {
 static double distance_of(const sample *s, size_t i, size_t k) {
     const double product = s->product[i * s->paired + k];
     if (!(product > 0.5)) return INFINITY; /* the distance is at least 1/2, and all that count are smaller */
-    const double a = s->square[s->pair[i]], b = s->square[s->pair[k]],
+    const double a = s->square[i], b = s->square[k],
                  d = 1 - 2 * sqrt(a) * sqrt(b) / (a + b) * product;
-    return d > 1e-12 && apart(s, s->pair[i], s->pair[k]) ? d : INFINITY;
+    return d > 1e-12 && apart(s, s->order[i], s->order[k]) ? d : INFINITY;
 }
 
 /*
@@ -181,7 +176,7 @@ static void doubt_copies(ks_doubts to, const char *where, const sample *s, ks_ar
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k < i; k++) {
                 if (!(distance_of(s, i, k) < ldexp(1, -step - 2))) continue;
-                if (!first[0] && !first[1]) first[0] = s->row[s->pair[i]], first[1] = s->row[s->pair[k]];
+                if (!first[0] && !first[1]) first[0] = s->row[s->order[i]], first[1] = s->row[s->order[k]];
                 near[i] = near[k] = 1;
             }
         for (size_t i = 0; i < n; i++) rows += near[i];
