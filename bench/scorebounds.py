@@ -162,7 +162,8 @@ def misses(cells):
         rows.append([name, f"{missed} of {missed + held}", percent(doubted, missed), percent(alarms, held)])
     yield (
         "The next table counts the intervals of m(1), m(2) and the dimension that miss the truth. "
-        "The\ntable also shows how many of these intervals, and how many of the other intervals, carry a doubt.\n"
+        "The\ntable also shows how many of these intervals, and how many of the other intervals, "
+        "carry a doubt.\n"
     )
     yield table(["process", "misses", "misses doubted, %", "others doubted, %"], rows)
 

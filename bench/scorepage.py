@@ -87,7 +87,8 @@ def by_kind(cells, sizes, names):
     yield (
         "The width is log(high/low), in units of 2 · 1.96 standard errors of the logarithm. Each process\n"
         "contributes its median over draws to this table. The table shows the median and the maximum over\n"
-        "processes. The last columns count the intervals that miss the truth. The last columns also show how\n"
+        "processes. The last columns count the intervals that miss the truth. "
+        "The last columns also show how\n"
         "many of these intervals, and how many of the others, carry a doubt.\n"
     )
     rows, benign = [], [n for n in names if n in BENIGN]
