@@ -318,13 +318,15 @@ enum { SEVERAL_POINTS = 96, ONE_POINTS = 300 };
 
 static kspec_status compute(result *r, kspec_error *err) {
     const ridge_args *a = r->a;
-    kspec_status st = a->optimize == RIDGE_LAMBDA      ? best_lambdas(r, err)
-                      : a->optimize == RIDGE_FEATURES  ? best_features(r, err)
-                      : a->optimize == RIDGE_RECOMMEND ? choices(r, err)
-                                                       : grid(r, err);
-    if (a->bilinear && !st) st = ridge_forms_make(&r->forms, a, r->plan, make_opts(a).check_draws, err);
-    /* points of a density cost next to nothing for one kernel */
-    const size_t points = a->activation == KSPEC_RIDGE_ACTIVATION_FOURIER || a->kernel ? 96 : 300;
+    kspec_status st = KSPEC_OK;
+    if (a->bilinear) st = ridge_forms_make(&r->forms, a, r->plan, make_opts(a).check_draws, err);
+    if (!st)
+        st = a->optimize == RIDGE_LAMBDA      ? best_lambdas(r, err)
+             : a->optimize == RIDGE_FEATURES  ? best_features(r, err)
+             : a->optimize == RIDGE_RECOMMEND ? choices(r, err)
+                                              : grid(r, err);
+    const int several = a->activation == KSPEC_RIDGE_ACTIVATION_FOURIER || a->kernel;
+    const size_t points = several ? SEVERAL_POINTS : ONE_POINTS;
     for (size_t k = 0; k < a->features.count && a->density && !st; k++)
         st = kspec_ridge_density(r->plan, (size_t)a->features.at[k], points, &r->densities[k], err);
     return st;

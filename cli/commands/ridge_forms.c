@@ -32,6 +32,7 @@ kspec_status ridge_forms_make(ridge_forms *f, const ridge_args *a, kspec_ridge *
     kspec_status st = kspec_ridge_bilinear(plan, &left, &right, N, paths, a->lambda.at, a->lambda.count,
                                            draws, &f->made, err);
     free(N);
+    if (st == KSPEC_E_ARG) snprintf(err->option, sizeof err->option, "bilinear");
     return st;
 }
 

@@ -118,12 +118,12 @@ static kspec_status check(job *j, const kspec_matrix *phi, size_t ntrials, const
     if ((st = check_holes(j, err))) return st;
     if (o->correlation && o->no_stderr)
         return ks_fail(err, KSPEC_E_ARG, "correlation and no_stderr cannot be combined");
-    if (o->scale_free && o->no_stderr)
-        return ks_refuse(err, KSPEC_E_ARG, "no_stderr", NULL,
-                         "scale_free needs error bars, which no_stderr leaves out");
-    if (o->scale_free && o->scheme == KSPEC_TRIALS_ASSIGNMENT)
-        return ks_refuse(err, KSPEC_E_ARG, "scheme", NULL,
-                         "scale_free needs error bars, which the assignment scheme lacks");
+    if (o->scale_free && o->nmax == 1)
+        return ks_refuse(err, KSPEC_E_ARG, "scale_free", NULL, "scale_free needs an order above 1");
+    if (o->scale_free && (o->no_stderr || o->scheme == KSPEC_TRIALS_ASSIGNMENT))
+        return ks_refuse(err, KSPEC_E_ARG, o->no_stderr ? "no_stderr" : "scheme", NULL,
+                         "scale_free needs error bars, which %s",
+                         o->no_stderr ? "no_stderr leaves out" : "the assignment scheme lacks");
     if (o->splits < 0) return ks_fail(err, KSPEC_E_ARG, "splits %d is below 1", o->splits);
     if (o->splits == 0) o->splits = 8;
     size_t repeats = ks_trials_splits(&j->trials, o->splits);

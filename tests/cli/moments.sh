@@ -117,6 +117,7 @@ expect_json 'all(abs(e["scale_free"] - e["value"] / j["estimates"][0]["value"] *
     <= e["scale_free_stderr"] for e in j["estimates"])'
 expect_status 0 kspec moments d.npy -n 3 --scale-free
 expect_stdout 'm\(n\)/m\(1\)\^n'
+expect_error 2 'scale_free needs an order above 1' kspec moments d.npy --scale-free -n 1
 expect_error 2 'scale_free needs error bars' kspec moments d.npy --scale-free --no-stderr
 
 # the bound holds more than the interval, and only for unbiased estimators

@@ -134,7 +134,7 @@ expect_json 'j["points"][0]["empirical_bilinear"] == [None]'
 expect_status 0 kspec ridge x.npy --target y.npy --features 40 --lambda 1 --bilinear e.npy
 expect_stdout "a'Qb"
 expect_error 2 'bilinear needs --features and --lambda' kspec ridge x.npy --target y.npy --bilinear e.npy
-expect_error 2 '2 left vectors, but 1 right' $forms --bilinear e.npy,f.npy
+expect_error 2 '^kspec: 2 left vectors, but 1 right vectors? \(--bilinear\)$' $forms --bilinear e.npy,f.npy
 expect_error 2 'left vectors have .* entries, but there are' $forms --bilinear t.npy
 expect_error 2 'bilinear forms need the training rows in their order' $forms --bilinear e.npy \
     --test-fraction 0.5
