@@ -85,7 +85,12 @@ KS_CONSTANT(KS_COLUMNS_EQUAL, 0.02);
 KS_CONSTANT(KS_NOISE_SHARED, 6);
 KS_CONSTANT(KS_NOISE_UNKNOWN, 50);
 
-/* One column in KS_TAIL_PART belongs to the tail of the columns' mean squares without noise. */
+/*
+ * One column in KS_TAIL_PART belongs to the tail of the columns' mean squares without noise. The exponent
+ * is then below 1 in 76 to 95% of matrices of word counts, in 25 to 45% of those of spike counts with
+ * log-normal gains, and in less than 1% if no column stands out (bench/processes.py, 40 x 60 to 300 x 100).
+ * With a larger part, more log-normal gains look like a tail.
+ */
 enum { KS_TAIL_PART = 5 };
 
 /* ---- nodes ---- */
