@@ -234,8 +234,9 @@ static void print_table(FILE *f, const void *result) {
         const kspec_dimension_result *r = u->r[k];
         cli_print_name(f, of->at[k].name, width);
         fprintf(f, "  %8zu  %8zu  %6zu", r->P, r->Q, r->trials);
-        cli_cell_rounded(f, 10, r->dimension, cli_error_of(r->dimension, r->ci_low, r->ci_high));
-        cli_cell_rounded(f, 12, r->ci_low, fabs(r->dimension - r->ci_low));
+        const double error = cli_error_of(r->dimension, r->ci_low, r->ci_high);
+        cli_cell_rounded(f, 10, r->dimension, cli_error_shown(r->dimension, error));
+        cli_cell_rounded(f, 12, r->ci_low, cli_error_shown(r->ci_low, fabs(r->dimension - r->ci_low)));
         cli_cell_rounded(f, 10, r->ci_high, fabs(r->ci_high - r->dimension));
         cli_cell(f, "%.4g", 13, r->naive);
         fputc('\n', f);

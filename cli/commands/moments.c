@@ -173,7 +173,9 @@ static void print_ratio(FILE *f, const kspec_moments_result *r) {
     const cli_interval in = cli_round_interval(r->participation_ratio, r->participation_ratio_ci_low,
                                                r->participation_ratio_ci_high);
     if (isfinite(r->participation_ratio))
-        fputs(cli_rounded(&ratio, r->participation_ratio, r->participation_ratio_std_error), f);
+        fputs(cli_rounded(&ratio, r->participation_ratio,
+                          cli_error_shown(r->participation_ratio, r->participation_ratio_std_error)),
+              f);
     else if (r->center == KSPEC_CENTER_BOTH)
         fputs("not known without bias with both sides centred", f);
     else

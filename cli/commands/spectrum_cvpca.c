@@ -27,7 +27,8 @@ void spectrum_cvpca_print(FILE *f, const void *result) {
             cli_s((size_t)r->cvpca->splits));
     if (r->cvpca->groups) fprintf(f, "intervals: jackknife over %d groups of rows\n", r->cvpca->groups);
     fputs("participation ratio", f);
-    cli_cell_rounded(f, 10, r->participation_ratio, r->participation_ratio_std_error);
+    cli_cell_rounded(f, 10, r->participation_ratio,
+                     cli_error_shown(r->participation_ratio, r->participation_ratio_std_error));
     if (isfinite(r->participation_ratio_std_error)) fprintf(f, " ± %.2g", r->participation_ratio_std_error);
     fprintf(f, " (unbiased, %s)\n", cli_center_words(r->center));
 }

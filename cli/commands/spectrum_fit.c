@@ -129,8 +129,10 @@ static void print_check(FILE *f, const spectrum_output *u) {
         fputs(n == 0 && u->d->trials == 1 ? "  (with noise, as the unbiased one)\n" : "\n", f);
     }
     fputs("participation   ", f);
-    cli_cell_rounded(f, 11, r->fit->participation_ratio, r->participation_ratio_std_error);
-    cli_cell_rounded(f, 11, r->participation_ratio, r->participation_ratio_std_error);
+    cli_cell_rounded(f, 11, r->fit->participation_ratio,
+                     cli_error_shown(r->fit->participation_ratio, r->participation_ratio_std_error));
+    cli_cell_rounded(f, 11, r->participation_ratio,
+                     cli_error_shown(r->participation_ratio, r->participation_ratio_std_error));
     cli_cell_rounded(f, 11, r->participation_ratio_std_error, r->participation_ratio_std_error);
     cli_cell(f, "%.1f", 7, r->fit->participation_ratio_z);
     fprintf(f, "  (%s)\n", cli_center_words(r->center));

@@ -99,7 +99,8 @@ void spectrum_moments_print(FILE *f, const void *result) {
     cli_cell_rounded(f, 24, r->eigenvalues[0], r->lp->draws ? r->std_error[0] : NAN);
     if (r->lp->draws) fprintf(f, " ± %.2g", r->std_error[0]);
     fputs("\nparticipation ratio", f);
-    cli_cell_rounded(f, 18, r->participation_ratio, r->participation_ratio_std_error);
+    cli_cell_rounded(f, 18, r->participation_ratio,
+                     cli_error_shown(r->participation_ratio, r->participation_ratio_std_error));
     if (isfinite(r->participation_ratio_std_error)) fprintf(f, " ± %.2g", r->participation_ratio_std_error);
     if (r->moments) fprintf(f, " (%s)", cli_center_words(r->center));
     for (size_t k = 0; k < r->t_count; k++) {

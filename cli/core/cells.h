@@ -41,6 +41,11 @@ typedef struct {
 } cli_interval;
 cli_interval cli_round_interval(double x, double low, double high);
 double cli_error_of(double x, double low, double high);
+/*
+ * An error for rounding a quantity that is positive, such as a dimension: a number far below its error keeps
+ * one digit, and does not become 0. cli_round_interval() does the same if the interval is positive.
+ */
+double cli_error_shown(double x, double error);
 /* Prints "20.2 (95% interval 19.6 … 20.7)", or the estimate alone if the interval is unknown. */
 void cli_print_interval(FILE *f, double x, double low, double high);
 /* Prints two cells: the ends of the interval. */

@@ -33,11 +33,15 @@ const char *cli_rounded(cli_number *to, double x, double error) {
 
 double cli_error_of(double x, double low, double high) { return sqrt(fabs(x - low) * fabs(high - x)); }
 
+double cli_error_shown(double x, double error) { return x > 0 && error > 10 * x ? 10 * x : error; }
+
 cli_interval cli_round_interval(double x, double low, double high) {
     cli_interval r;
-    cli_rounded(&r.value, x, cli_error_of(x, low, high));
-    cli_rounded(&r.low, low, fabs(x - low));
-    cli_rounded(&r.high, high, fabs(high - x));
+    const double above = high - x, below = x - low, error = cli_error_of(x, low, high);
+    const int positive = low > 0;
+    cli_rounded(&r.value, x, positive ? cli_error_shown(x, error) : error);
+    cli_rounded(&r.low, low, positive ? cli_error_shown(low, fabs(below)) : fabs(below));
+    cli_rounded(&r.high, high, fabs(above));
     return r;
 }
 

@@ -13,13 +13,13 @@ static ks_spread spread_of(double value, const ks_sides *of, size_t from, size_t
     return s;
 }
 
-void ks_interval_make(double value, int order, const ks_sides *of, double *room, double *part,
+void ks_interval_make(double value, int order, int moment, const ks_sides *of, double *room, double *part,
                       ks_error_bar *out) {
     double ends[2];
     for (size_t k = 0; k < of->count; k++) part[k] = sqrt(spread_of(value, of, k, k + 1).variance);
     if (order > 0) {
         ks_sides shifted = *of;
-        shifted.other = -1;
+        shifted.other = moment ? 0 : -1;
         ks_jackknife_sides(value, order, &shifted, room, out);
         return;
     }
@@ -45,7 +45,7 @@ kspec_status kspec_jackknife(double value, const double *const *without, const s
         if (!without[k] || sizes[k] < 2)
             return ks_fail(err, KSPEC_E_ARG, "axis %zu has %zu values; 2 or more are expected", k,
                            without[k] ? sizes[k] : 0);
-    ks_interval_make(value, 0, &(ks_sides){without, sizes, shares, axes, 0}, NULL, part, &all);
+    ks_interval_make(value, 0, 0, &(ks_sides){without, sizes, shares, axes, 0}, NULL, part, &all);
     bar[0] = all.std_error, bar[1] = all.low, bar[2] = all.high;
     return KSPEC_OK;
 }

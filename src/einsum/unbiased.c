@@ -368,11 +368,30 @@ static kspec_status make_axes(const job *j, part *p, kspec_error *err) {
 }
 
 /*
+ * Is the product a moment m(n): one closed walk over n rows and n columns of one matrix? Each index then has
+ * two entries, and entries connect all indices.
+ */
+static int is_moment(const job *j, const ks_net *net) {
+    int entries[KS_NET_VERTICES] = {0}, reached[KS_NET_VERTICES] = {1};
+    for (int round = 0; round < net->links; round++)
+        for (int k = 0; k < net->links; k++) {
+            const ks_link *e = &net->link[k];
+            if (j->names.source[e->matrix].given != j->names.source[net->link[0].matrix].given) return 0;
+            entries[e->u] += round == 0, entries[e->v] += round == 0;
+            reached[e->u] = reached[e->v] = reached[e->u] || reached[e->v];
+        }
+    for (int v = 0; v < net->n; v++)
+        if (entries[v] != 2 || !reached[v]) return 0;
+    return 1;
+}
+
+/*
  * Returns the order of one product, which is the largest number of indices on an axis. The order determines
  * the scale of the interval. Returns 0 for a sum, and for a product with an odd number of entries of a
- * matrix. Such a product changes its sign with the matrix, so the logarithm is useless.
+ * matrix. Such a product changes its sign with the matrix, so the logarithm is useless. *moment: the product
+ * is a moment.
  */
-static int order_of(const job *j, int number) {
+static int order_of(const job *j, int number, int *moment) {
     int order = 0, terms = 0, odd = 0;
     const ks_net *net = NULL;
     for (int k = j->text.terms; k-- > 0;)
@@ -387,6 +406,7 @@ static int order_of(const job *j, int number) {
         for (int v = 0; v < net->n; v++) count += net->vertex[v].axis == x;
         order = count > order ? count : order;
     }
+    *moment = order > 0 && is_moment(j, net);
     return order;
 }
 
@@ -413,7 +433,9 @@ static kspec_status finish(job *j, int number, kspec_error *err) {
     double *room = ks_arena_alloc(&j->arena, all, sizeof *room);
     if (!room) return ks_nomem(err, "the jackknife", j->arena.failed);
     const ks_sides sides = {list, size, share, (size_t)count, 0};
-    if (count) ks_interval_make(r->value, order_of(j, number), &sides, room, of_axis, &bar);
+    int moment;
+    const int order = order_of(j, number, &moment);
+    if (count) ks_interval_make(r->value, order, moment, &sides, room, of_axis, &bar);
     for (int k = 0; k < count; k++) r->axes[of[k]]->std_error = of_axis[k];
     r->std_error = bar.std_error, r->ci_low = bar.low - r->rounding, r->ci_high = bar.high + r->rounding;
     if (!isfinite(r->value)) return ks_fail(err, KSPEC_E_NUMERIC, "the value exceeds the range of numbers");

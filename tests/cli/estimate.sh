@@ -201,4 +201,34 @@ expect_error 2 ': 4 groups of the rows of X \(i, j\) are needed where they are c
     kspec estimate "$m2" X=gx.npy --groups g.txt --select-rows 0-5 --center
 expect_error 2 '-groups-column is for one matrix, not 2' \
     kspec estimate "X[i,a] Y[i,b]" X=t.csv Y=t.csv --groups-column g
+
+# A moment is the same number here and in `kspec moments`: estimate, standard error and both ends of the
+# interval agree to the last printed digit.
+kspec generate linear --rows 40 --cols 50 --dim 6 --seed 3 -o one.npy
+kspec generate linear --rows 40 --cols 50 --dim 6 --noise 0.5 --trials 2 --seed 3 -o two.npy
+for i in $(seq 0 39); do echo "g$((i / 4))"; done >ten.txt
+one_answer() { # order, expression, data, options of moments, options of estimate
+    kspec moments "$3" -n "$1" --quiet $4 |
+        awk -v n="$1" '$1 == n && $2 == "exact" { print $3, $4, $5, $6 }' >moments.txt
+    kspec estimate "$2" X="$3" --quiet $5 |
+        awk '/^estimate/ { v = $2 } /^std/ { s = $3 } /^95%/ { print v, s, $3, $5 }' >estimate.txt
+    [ -s moments.txt ] && cmp -s moments.txt estimate.txt
+}
+m3='X[i,a] X[j,a] X[j,b] X[k,b] X[k,c] X[i,c]'
+m4='X[i,a] X[j,a] X[j,b] X[k,b] X[k,c] X[l,c] X[l,d] X[i,d]'
+two='X1[i,a] X2[j,a] X1[j,b] X2[i,b]'
+expect "m(1) is one number" one_answer 1 'X[i,a] X[i,a]' one.npy
+expect "m(2) is one number" one_answer 2 "$m2" one.npy
+expect "m(3) is one number" one_answer 3 "$m3" one.npy
+expect "m(4) is one number" one_answer 4 "$m4" one.npy
+expect "m(2) of two trials is one number" one_answer 2 "$two" two.npy
+expect "m(1) of two trials is one number" one_answer 1 'X1[i,a] X2[i,a]' two.npy
+expect "m(2) without the mean row is one number" one_answer 2 "$m2" one.npy --center --center
+expect "m(3) without the mean column is one number" one_answer 3 "$m3" one.npy --center=cols --center=cols
+expect "m(2) of all columns is one number" one_answer 2 "$m2" one.npy '--sampled rows' '--complete cols'
+expect "m(2) of groups is one number" one_answer 2 "$m2" one.npy '--groups ten.txt' '--groups ten.txt'
+expect "m(2) of a population is one number" \
+    one_answer 2 "$m2" one.npy '--population-rows 200' '--population rows=200'
+# the comparison does notice another number
+expect "m(3) is not m(2)" eval '! one_answer 2 "$m3" one.npy'
 done_testing

@@ -49,6 +49,24 @@ assert len(repr(json.load(open("result.json"))["alignment"])) > 12'
 sed 's/"alignment": -\{0,1\}[0-9.]*/"alignment": 0.777777/' result.json >spoilt.json
 expect "another number is noticed" eval '! "$python" check.py table.txt spoilt.json 2>/dev/null'
 
+# A dimension that the data do not tell has an interval from 1 on, and no end of it becomes 0.
+for seed in 32 39 43; do
+    kspec generate linear --rows 80 --cols 60 --dim 1 --eigenvalue 0 --noise 1 --seed $seed -o noise.npy
+    for line in 'dimension noise.npy' 'moments noise.npy --center -n 2'; do
+        kspec $line --quiet >noise.txt 2>/dev/null
+        expect "$line, seed $seed: no end is 0" grep -qE '[1-9][0-9.e+]*.* \(95% interval 1 … [1-9]' noise.txt
+    done
+    printf 'noise.npy\nx.npy\n' >list.txt
+    kspec dimension @list.txt --quiet 2>/dev/null >noise.txt
+    expect "a table, seed $seed: no end is 0" \
+        grep -qE '^noise.* [1-9][0-9]+ +1 +[1-9][0-9.]*e\+[0-9]+ ' noise.txt
+    kspec dimension noise.npy --quiet --plot noise.gp >noise.txt 2>/dev/null
+    expect "a title, seed $seed: no end is 0" \
+        grep -qE "set label 'dimension [1-9][0-9]+ \(95%: 1 … [1-9]" noise.gp
+    kspec report noise.npy --quiet -o noise.html >noise.txt 2>/dev/null
+    expect "a report, seed $seed: no end is 0" grep -qF '(95% interval 1 to ' noise.html
+done
+
 # titles begin with the answer
 title() { # words, then a command
     local words=$1
