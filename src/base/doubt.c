@@ -217,7 +217,7 @@ static const kind kinds[] = {
         "nothing in common",
         {"eigenvalue"}},
     [KSPEC_DOUBT_NO_INTERVALS] = {WARNING, "no-intervals",
-        "there are no intervals: they need at least 4 rows that are a sample"},
+        "intervals are unknown, because they need at least 4 rows that are a sample"},
     [KSPEC_DOUBT_ILL_CONDITIONED] = {SERIOUS, "ill-conditioned",
         "{complex} of {rank} roots are complex, and errors of 1% in every moment move one by {condition:2} "
         "percent of the largest: Newton's identities are of no use for estimated moments; use another method",

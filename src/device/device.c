@@ -145,7 +145,7 @@ kspec_status ks_placement_decide(ks_placement *p, double work, const char *refus
     if (p->want != KSPEC_DEVICE_AUTO || p->device)
         return refused ? ks_placement_refuse(p, refused, err) : KSPEC_OK;
     if (work < SECONDS * RATE * kspec_default_threads()) {
-        snprintf(p->why, sizeof p->why, "the work is small: starting a GPU would not pay");
+        snprintf(p->why, sizeof p->why, "the work is small: a GPU would not be faster");
     } else if (refused) {
         return ks_placement_refuse(p, refused, err);
     } else if (open_device(p, 0, &found)) {
@@ -154,10 +154,10 @@ kspec_status ks_placement_decide(ks_placement *p, double work, const char *refus
         const int slow = !(work / rate + START < seconds);
         if (slow) ks_placement_close(p);
         if (p->ranked)
-            snprintf(p->why, sizeof p->why, "several processes use a GPU where it is asked for");
+            snprintf(p->why, sizeof p->why, "with several processes, kspec uses a GPU only on request");
         else if (slow)
-            snprintf(p->why, sizeof p->why, "the GPU does %.2g TFLOP/s in double precision: no gain",
-                     2e-12 * rate);
+            snprintf(p->why, sizeof p->why,
+                     "the GPU does %.2g TFLOP/s in double precision, which is too slow", 2e-12 * rate);
         else
             snprintf(p->why, sizeof p->why, "faster for this size");
     } else {
@@ -196,7 +196,7 @@ int ks_placement_stream(ks_placement *p, size_t bytes) {
     const size_t free_on_device = ks_device_available(p->device);
     p->device->streamed = ks_streamed_room(free_on_device);
     p->device->share = free_on_device - free_on_device / 16;
-    snprintf(p->why + length, sizeof p->why - length, "; matrices are in the host's memory");
+    snprintf(p->why + length, sizeof p->why - length, "; kspec keeps the matrices in host memory");
     return 1;
 }
 

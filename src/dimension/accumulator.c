@@ -140,7 +140,7 @@ kspec_status ks_accumulator_fetch(const kspec_accumulator *of, kspec_error *err)
     if (!a->lost && !run.device) return KSPEC_OK;
     if (!a->lost) st = ks_stream_fetch(&run, &a->sums, &a->sample, &a->there, err);
     if (st) a->lost = 1;
-    return a->lost ? ks_fail(err, KSPEC_E_NUMERIC, "the GPU failed with rows of the accumulator on it")
+    return a->lost ? ks_fail(err, KSPEC_E_NUMERIC, "the GPU failed while it stored rows of the accumulator")
                    : KSPEC_OK;
 }
 

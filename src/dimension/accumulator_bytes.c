@@ -149,7 +149,8 @@ kspec_status kspec_accumulator_pack(const kspec_accumulator *a, void *to, size_t
     const size_t wanted = size_of(a), given = *size;
     *size = wanted;
     if (!to) return KSPEC_OK;
-    if (given != wanted) return ks_fail(err, KSPEC_E_ARG, "%zu bytes for a state of %zu", given, wanted);
+    if (given != wanted)
+        return ks_fail(err, KSPEC_E_ARG, "%zu bytes were given for a state of %zu", given, wanted);
     const uint64_t head[HEAD] = {MAGIC, VERSION, wanted};
     uint64_t settings[SETTINGS], sum;
     put_settings(a, settings);
@@ -183,7 +184,7 @@ static kspec_status build(const unsigned char *from, size_t size, const uint64_t
                       s[3] <= KSPEC_SAMPLED_COLS && s[8] <= INT_MAX && s[11] && s[12] <= s[4] &&
                       (s[15] ? !s[13] && !s[14] && s[17] <= s[4] : s[13] < s[14]) &&
                       s[11] < size / sizeof(uint64_t) && s[14] < SIZE_MAX;
-    if (!sound) return ks_fail(err, KSPEC_E_DATA, "the bytes do not hold an accumulator that can be");
+    if (!sound) return ks_fail(err, KSPEC_E_DATA, "the bytes describe an impossible accumulator");
     kspec_accumulator *a = NULL;
     kspec_status st = ks_accumulator_new(s[0], &o, s[14], s[11], &a, err);
     if (!st && o.grouped && s[16]) st = ks_grouped_expand(&a->groups, 0, err);
@@ -197,7 +198,7 @@ static kspec_status build(const unsigned char *from, size_t size, const uint64_t
     pass_all(&m, a);
     if (m.bad || m.left) {
         kspec_accumulator_close(a);
-        return ks_fail(err, KSPEC_E_DATA, "the bytes do not hold an accumulator that can be");
+        return ks_fail(err, KSPEC_E_DATA, "the bytes describe an impossible accumulator");
     }
     *out = a;
     return KSPEC_OK;
@@ -220,10 +221,10 @@ kspec_status kspec_accumulator_unpack(const void *from, size_t size, kspec_accum
                        "the bytes are not an accumulator of kspec on this kind of processor");
     if (head[1] != VERSION)
         return ks_fail(err, KSPEC_E_DATA,
-                       "the accumulator has version %llu of its format, this kspec reads %d",
+                       "the accumulator has version %llu of its format, but this kspec reads version %d",
                        (unsigned long long)head[1], VERSION);
     if (head[2] != size)
-        return ks_fail(err, KSPEC_E_DATA, "the accumulator was %llu bytes, %zu are there",
+        return ks_fail(err, KSPEC_E_DATA, "the accumulator has %llu bytes, but %zu were given",
                        (unsigned long long)head[2], size);
     if (sum != ks_digest(KS_DIGEST, from, size - sizeof sum))
         return ks_fail(err, KSPEC_E_DATA, "the accumulator's checksum is wrong: its bytes were changed");

@@ -101,7 +101,7 @@ kspec_status ks_accumulator_check_groups(const kspec_accumulator *a, kspec_error
     const size_t least = ks_centred(a->o.center) ? 5 : 3;
     if (a->groups.groups < least)
         return ks_fail(err, KSPEC_E_ARG, "%zu groups so far are too few: %zu are needed%s", a->groups.groups,
-                       least, least > 3 ? " (3 where not centred)" : "");
+                       least, least > 3 ? " (3 if not centred)" : "");
     if (a->group_sample.count < 2)
         return ks_refuse(err, KSPEC_E_ARG, "reservoir", NULL,
                          "the %zu rows that are kept for the interval hold %zu of %zu groups, fewer than 2",

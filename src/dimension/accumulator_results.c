@@ -29,7 +29,7 @@ static kspec_status check(const kspec_accumulator *a, kspec_error *err) {
     const size_t least = whole ? 1 : centered ? 5 : 3, n = a->sums.n + a->held;
     if (!a->o.grouped && n < least)
         return ks_fail(err, KSPEC_E_ARG, "%zu rows so far are too few: %zu are needed%s", n, least,
-                       centered && !whole ? " (3 where not centred)" : "");
+                       centered && !whole ? " (3 if not centred)" : "");
     for (int k = 0; k < 2 && a->o.sampled != KSPEC_SAMPLED_ROWS; k++)
         if (a->sums.cols[k] && a->sums.cols[k] < 3)
             return ks_refuse(err, KSPEC_E_ARG, "sampled", "rows", "%zu features are too few: 3 are needed",
@@ -118,7 +118,7 @@ kspec_status kspec_accumulator_dimension(kspec_accumulator *a, int which, kspec_
     kspec_dimension_result *r = NULL;
     kspec_status st = ks_check_pointer(err, a, "the accumulator");
     if (!st && (which < 0 || which > 1 || !a->sums.cols[which]))
-        st = ks_fail(err, KSPEC_E_ARG, "the accumulator has %s: matrix %d is not there",
+        st = ks_fail(err, KSPEC_E_ARG, "the accumulator has %s: matrix %d does not exist",
                      a->sums.cols[1] ? "2 matrices" : "1 matrix", which);
     if (!st) st = estimate(a, &e, err);
     if (!st && !(r = ks_result_new(sizeof *r))) st = ks_nomem(err, "the result", sizeof *r);

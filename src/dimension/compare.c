@@ -124,7 +124,8 @@ static kspec_status make_blocks(job *j, kspec_error *err) {
     kspec_compare_opts *o = &j->o;
     const int shared = o->paired == KSPEC_PAIRED_ROWS;
     if (shared && o->other_row_groups)
-        return ks_fail(err, KSPEC_E_ARG, "paired by rows, the groups of the first matrix apply to both");
+        return ks_fail(err, KSPEC_E_ARG,
+                       "with pairing by rows, the groups of the first matrix apply to both");
     j->block[0] = j->block[1] = o->block;
     kspec_status st =
         ks_block_labels(&j->block[0], &o->row_groups, &j->given[0],
@@ -264,8 +265,7 @@ static kspec_status open_there(job *j, ks_placement *placement, kspec_error *err
 kspec_status ks_compare_check(kspec_compare_opts *o, kspec_error *err) {
     kspec_status st = ks_center_resolve(&o->center, KSPEC_CENTER_ROWS, err);
     if (!st && ks_cols_centred(o->center))
-        st = ks_fail(err, KSPEC_E_ARG,
-                     "two matrices are compared centred over rows or not centred, not over %s",
+        st = ks_fail(err, KSPEC_E_ARG, "a comparison centres over rows or not at all, not over %s",
                      o->center == KSPEC_CENTER_COLS ? "columns" : "both sides");
     if (!st) st = ks_borrowed_check(o->data_memory, err);
     if (!st && (o->paired < KSPEC_PAIRED_ROWS || o->paired > KSPEC_PAIRED_NONE))

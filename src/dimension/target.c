@@ -49,7 +49,7 @@ static kspec_status check(const kspec_dimension_opts *o, const kspec_matrix *phi
     kspec_status st = ks_matrix_check(o->target, "the target", err);
     if (!st && o->population_rows)
         st = ks_refuse(err, KSPEC_E_ARG, "target", NULL,
-                       "a target takes rows that are a sample of infinitely many");
+                       "a target needs rows that are a sample from an infinite population");
     if (!st && o->target->rows != phi->rows)
         st = ks_fail(err, KSPEC_E_ARG, "the target has %zu rows, the matrix has %zu", o->target->rows,
                      phi->rows);

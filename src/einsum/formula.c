@@ -134,7 +134,8 @@ static kspec_status coefficient(reader *r, double *out) {
         st = decimal(r, &y);
     }
     if (!st && !(x > 0 && y > 0))
-        st = ks_formula_fail(r->text, start, r->err, "a product that counts 0 times; leave it out");
+        st =
+            ks_formula_fail(r->text, start, r->err, "the factor of this product is 0; leave the product out");
     if (!st && next(r) == '*') r->at++;
     *out *= x / y;
     return st;
@@ -143,10 +144,11 @@ static kspec_status coefficient(reader *r, double *out) {
 /* Reports a letter that cannot begin an entry, and says which text to write instead. */
 static kspec_status fail_letter(reader *r, const char *otherwise) {
     const char c = next(r);
-    const char *instead = c == '^' || c == '*' ? "write an entry again for each power, as in X[i,a] X[i,a]"
-                          : c == '/'           ? "a number stands before its product, such as 1/2 X[i,a]"
-                          : c == '('           ? "parentheses are not read; multiply the products out"
-                                               : otherwise;
+    const char *instead = c == '^' || c == '*'
+                              ? "powers are not supported; write the entry again, as in X[i,a] X[i,a]"
+                          : c == '/' ? "write a number before its product, as in 1/2 X[i,a]"
+                          : c == '(' ? "parentheses are not supported; multiply the products out"
+                                     : otherwise;
     return ks_formula_fail(r->text, r->at, r->err, "%s", instead);
 }
 

@@ -60,9 +60,8 @@ static kspec_status find(const resolver *r, ks_word w, int *given, int *half) {
         for (int k = 0; k < r->count; k++) {
             if (!ks_word_is(text, (ks_word){w.at, w.length - 1}, r->given[k].name)) continue;
             if (r->given[k].trials < 2)
-                return ks_formula_fail(text, w.at, r->err,
-                                       "%s has one trial; %.*s would be a half of several", r->given[k].name,
-                                       w.length, text + w.at);
+                return ks_formula_fail(text, w.at, r->err, "%s has one trial, so it has no half %.*s",
+                                       r->given[k].name, w.length, text + w.at);
             *given = k, *half = digit - '0';
             return KSPEC_OK;
         }
@@ -265,9 +264,10 @@ static kspec_status find_rows(const resolver *r, int *rows) {
     *rows = -1;
     for (int k = 0; k < 2 * r->count; k += 2) {
         if (*rows >= 0 && r->axis[k] >= 0 && r->axis[k] != *rows)
-            return fail_groups(r, ks_formula_fail(r->text->text, n->letter[r->axis[k]].at, r->err,
-                                                  "groups are of one kind of rows, the %s; these are the %s",
-                                                  n->label[*rows], n->label[r->axis[k]]));
+            return fail_groups(
+                r, ks_formula_fail(r->text->text, n->letter[r->axis[k]].at, r->err,
+                                   "groups apply to one kind of rows, the %s; this entry has the %s",
+                                   n->label[*rows], n->label[r->axis[k]]));
         if (r->axis[k] >= 0) *rows = r->axis[k];
     }
     return KSPEC_OK;
@@ -291,7 +291,8 @@ static kspec_status add_groups(resolver *r) {
                                       to->label[rows]));
     if (!g->of) return KSPEC_OK; /* single rows need no groups */
     if (to->axes == KS_AXES)
-        return fail_groups(r, ks_fail(r->err, KSPEC_E_ARG, "groups leave room for %d axes", KS_AXES - 1));
+        return fail_groups(
+            r, ks_fail(r->err, KSPEC_E_ARG, "an expression with groups has at most %d axes", KS_AXES - 1));
     to->grouped = rows, to->groups = a->groups = to->axes++;
     to->letter[to->groups] = to->letter[rows];
     char label[KS_AXIS_LABEL] = "groups of the ";
@@ -348,7 +349,7 @@ static kspec_status make_net(resolver *r, const ks_formula_term *t, ks_monomial 
         if (used[k] == 1 && r->to->axis[r->to->index_axis[k]].centred)
             return ks_formula_fail(
                 text, first[k].at, r->err,
-                "centred, this product is always 0, since %.*s is used once; use it with a second "
+                "this product is always 0 if centred, since %.*s is used only once; use it with a second "
                 "entry, or do not centre the %s",
                 first[k].length, text + first[k].at, r->to->label[r->to->index_axis[k]]);
     return KSPEC_OK;

@@ -124,7 +124,7 @@ static kspec_status decompose(const ks_run *run, ks_trials *t, const kspec_momen
     if (x->noise.law.count && !isinf(x->d.cols)) x->d.columns = &x->noise.law;
     if (isinf(x->d.rows) && isinf(x->d.cols))
         return ks_fail(err, KSPEC_E_ARG,
-                       "both sides are complete: the matrix's own eigenvalues are those sought");
+                       "both sides are complete, so the matrix's own eigenvalues are the exact result");
     return leverages(run, x, M, top, Z ? Z : G, U2, V2, err);
 }
 

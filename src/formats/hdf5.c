@@ -81,7 +81,7 @@ static kspec_status find_reader(char path[PATH_MAX], const char *name, kspec_err
     return ks_fail(
         err, KSPEC_E_IO,
         "%s: HDF5 and MATLAB files need the program " KS_CHILD_PROGRAM
-        ", which is neither beside this program nor in " KSPEC_LIBEXECDIR
+        ", which is neither next to this program nor in " KSPEC_LIBEXECDIR
         ": install kspec from its source, which builds it, or read them in Python by h5py or scipy",
         name);
 }
@@ -188,8 +188,9 @@ static int wait_for(pid_t pid, int memory, double limit, const char *kind, const
 static kspec_status died(int status, const char *kind, const char *name, kspec_error *err) {
     int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (sig == SIGKILL)
-        return ks_fail(err, KSPEC_E_IO, "%s: the %s reader was killed (signal 9), perhaps for want of memory",
-                       name, kind);
+        return ks_fail(err, KSPEC_E_IO,
+                       "%s: the %s reader was killed (signal 9), perhaps because memory was short", name,
+                       kind);
     if (sig == SIGXCPU)
         return ks_fail(err, KSPEC_E_IO, "%s: the %s reader ran into its limit on processor time", name, kind);
     if (sig)

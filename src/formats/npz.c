@@ -168,8 +168,8 @@ static kspec_status parse_sparse(const ks_zip *zip, const char *format, const ks
     char shown[8];
     ks_printable(shown, sizeof shown, format, strlen(format));
     if (!by_columns && strcmp(format, "csr") != 0)
-        return ks_fail(err, KSPEC_E_IO, "%s is a sparse matrix of format '%s'; csr and csc are read", name,
-                       shown);
+        return ks_fail(err, KSPEC_E_IO, "%s is a sparse matrix of format '%s'; only csr and csc can be read",
+                       name, shown);
     if (has_parts != (1 << PARTS) - 1)
         return ks_fail(err, KSPEC_E_IO,
                        "%s is a sparse matrix without all of shape, indptr, indices and data", name);

@@ -14,7 +14,8 @@ const char *ks_sparse_unfit(const ks_sparse *s) {
     if (!(count <= (double)s->indices && count <= (double)s->values))
         return "is a sparse matrix with fewer values than its indptr says";
     for (size_t k = 0; k <= lines; k++)
-        if (s->start[k] != (double)(size_t)s->start[k]) return "is a sparse matrix whose indptr is not whole";
+        if (s->start[k] != (double)(size_t)s->start[k])
+            return "is a sparse matrix whose indptr contains fractions";
     for (size_t k = 0; k < (size_t)count; k++)
         if (!(s->index[k] >= 0 && s->index[k] < (double)length && s->index[k] == (double)(size_t)s->index[k]))
             return "is a sparse matrix with an index outside its shape";

@@ -20,7 +20,7 @@ kspec_status ks_text_check(const ks_bytes *b, const char *name, size_t *mark, ks
     const unsigned char *zero = b->size ? memchr(b->data, 0, b->size) : NULL;
     if (zero)
         return ks_fail(err, KSPEC_E_IO,
-                       "%s is not text (byte 0x00 at offset %td) nor a file of a kind that kspec reads", name,
+                       "%s is not text (byte 0x00 at offset %td), nor a format that kspec reads", name,
                        zero - b->data);
     return KSPEC_OK;
 }

@@ -134,8 +134,8 @@ static kspec_status choose(size_t *block, const ks_trials_given *of, const ks_tr
     length = fmax(length, second);
     if (length > 0 && (double)most < FEWEST * length)
         return ks_refuse(err, KSPEC_E_DATA, "block", NULL,
-                         "rows are correlated over %.0f rows: of %zu rows there are fewer than %d blocks "
-                         "that are long enough; a longer series is needed",
+                         "rows are correlated over %.0f rows: %zu rows have fewer than %d blocks of "
+                         "sufficient length; a longer series is needed",
                          ceil(length), P, LEAST_BLOCKS);
     const size_t L = (size_t)fmin(fmax(1, ceil(LENGTHS * length)), (double)(most ? most : 1));
     *block = L > 1 ? even(P, L) : 1;

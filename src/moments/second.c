@@ -91,7 +91,7 @@ kspec_status ks_measured_open_dependent(ks_measured *m, const kspec_matrix *phi,
     size_t least = whole ? 1 : center ? 5 : 3, least_cols = population[1] <= (double)Q ? 1 : 3;
     if (P < least || Q < least_cols)
         return ks_fail(err, KSPEC_E_ARG, "%s: %zu rows and %zu columns are too few: %zu and %zu are needed%s",
-                       what, P, Q, least, least_cols, center && !whole ? " (3 rows where not centred)" : "");
+                       what, P, Q, least, least_cols, center && !whole ? " (3 rows if not centred)" : "");
     if (ntrials == 1 && row_trials)
         return ks_fail(err, KSPEC_E_ARG, "%s: ragged trials need at least 2 trials, not 1", what);
     *m = (ks_measured){.population = {population[0], population[1]}};

@@ -39,11 +39,11 @@ kspec_status ks_weighted_check(kspec_moments_opts *o, const ks_exact_plan *e, ks
     const unsigned exact = KSPEC_ESTIMATOR_EXACT | KSPEC_ESTIMATOR_AUTO;
     for (unsigned k = KSPEC_ESTIMATOR_KV_ROW; k <= KSPEC_ESTIMATOR_PATH; k <<= 1)
         if (o->estimators & k)
-            return ks_fail(err, KSPEC_E_ARG, "%s does not go with %s; use exact, naive or auto",
+            return ks_fail(err, KSPEC_E_ARG, "%s cannot be combined with %s; use exact, naive or auto",
                            ks_estimator_name((kspec_estimator)k), of);
     if (o->scheme == KSPEC_TRIALS_ASSIGNMENT)
-        return ks_fail(err, KSPEC_E_ARG, "the assignment scheme does not go with %s", of);
-    if (o->bound) return ks_fail(err, KSPEC_E_ARG, "bound does not go with %s", of);
+        return ks_fail(err, KSPEC_E_ARG, "the assignment scheme cannot be combined with %s", of);
+    if (o->bound) return ks_fail(err, KSPEC_E_ARG, "bound cannot be combined with %s", of);
     if (!(o->estimators & exact)) return KSPEC_OK;
     int highest = ks_exact_highest(e), asked = o->nmax > 0, n = asked ? o->nmax : 1;
     for (int side = 0; side < 2; side++) {

@@ -39,7 +39,7 @@ expect_status 0 kspec spectrum five.npy --method cvpca --no-stderr --truth truth
 expect_stdout '^   4 .* 0$'
 expect "its name in the picture" grep -q 'cross-validated' five.gp
 expect_status 0 kspec spectrum five.npy --method cvpca --sampled cols
-expect_stderr 'there are no intervals: they need at least 4 rows that are a sample'
+expect_stderr 'intervals are unknown, because they need at least 4 rows that are a sample'
 # noise alone
 py 'np.save("noise.npy", np.random.default_rng(1).normal(size=(2, 30, 10)))'
 expect_status 0 kspec spectrum noise.npy --method cvpca

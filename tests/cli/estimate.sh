@@ -162,17 +162,17 @@ expect_error 2 "'\[' is missing; write X\[i,a\]" kspec estimate "X" X=x.npy
 expect_error 2 'the name of an index is missing' kspec estimate "X[i,2]" X=x.npy
 expect_error 2 'expected an entry' kspec estimate "X[i,a] )" X=x.npy
 expect_error 2 'an entry is missing' kspec estimate "3" X=x.npy
-expect_error 2 '>>> \^2: write an entry again for each power' kspec estimate "X[i,a]^2" X=x.npy
-expect_error 2 '\* >>> \*2: write an entry again for each power' kspec estimate "X[i,a]**2" X=x.npy
-expect_error 2 '>>> / 2: a number stands before its product, such as 1/2' kspec estimate "X[i,a] / 2" X=x.npy
-expect_error 2 '>>> \(X\[i,a\].*: parentheses are not read' kspec estimate "(X[i,a] + X[j,a]) X[j,b]" X=x.npy
+expect_error 2 '>>> \^2: powers are not supported; write the entry again' kspec estimate "X[i,a]^2" X=x.npy
+expect_error 2 '\* >>> \*2: powers are not supported; write the entry again' kspec estimate "X[i,a]**2" X=x.npy
+expect_error 2 '>>> / 2: write a number before its product, as in 1/2' kspec estimate "X[i,a] / 2" X=x.npy
+expect_error 2 '>>> \(X\[i,a\].*: parentheses are not supported' kspec estimate "(X[i,a] + X[j,a]) X[j,b]" X=x.npy
 expect_error 2 '1 >>> e3 X\[i,a\]: write a number without a power of ten' kspec estimate "1e3 X[i,a]" X=x.npy
 expect_error 2 "'-X\[i,a\]' begins with '-'; write -- and a space before it" kspec estimate "-X[i,a]" X=x.npy
 expect_error 2 '>>> T3\[i,a\]: unknown matrix T3; give T3=INPUT, or use T1, T2' \
     kspec estimate "T1[i,a] T3[i,a]" T=t.npy
 expect_error 2 'the expression is empty' kspec estimate " " X=x.npy
-expect_error 2 'counts 0 times' kspec estimate "0 X[i,a]" X=x.npy
-expect_error 2 'centred, this product is always 0, since i is used once' \
+expect_error 2 'the factor of this product is 0' kspec estimate "0 X[i,a]" X=x.npy
+expect_error 2 'this product is always 0 if centred, since i is used only once' \
     kspec estimate "X[i,a] X[j,a] X[j,b]" X=x.npy --center
 expect_error 2 '4 distinct indices of the rows of G \(i, j\) are needed where they are centred; there are 3' \
     kspec estimate "G[i,a] G[i,a] G[j,b] G[j,b]" G=g.npy --center --select-rows 0-2
@@ -192,7 +192,7 @@ expect_error 2 'is not NAME=INPUT' kspec estimate "X[i,a]" x.npy
 expect_error 2 'takes an expression and matrices' kspec estimate "X[i,a]"
 expect_error 2 '>>> i,a\].* entries and its distinct rows of X .* are 12 together; 10 is' \
     kspec estimate "X[i,a] X[j,a] X[j,b] X[k,b] X[k,c] X[l,c] X[l,d] X[i,d]" X=gx.npy --groups g.txt
-expect_error 2 '>>> j,b\]: groups are of one kind of rows, the rows of X \(i\); these are the rows' \
+expect_error 2 '>>> j,b\]: groups apply to one kind of rows, the rows of X \(i\); this entry has the rows' \
     kspec estimate "X[i,a] Y[j,b]" X=gx.npy Y=gy.npy --groups g.txt
 expect_error 3 'few.txt has 20 labels, the matrix has 24 rows' kspec estimate "$m2" X=gx.npy --groups few.txt
 expect_error 2 'come in groups, and cannot be complete' \

@@ -190,9 +190,9 @@ expect_json "(lambda d: j['participation_ratio'] == d['dimension'] and j['sample
              j['participation_ratio_ci_high'] == d['ci_high'])(json.load(open('finite')))"
 expect_error 2 "--center: 'all' must be one of none, rows, cols, both" kspec moments x.npy --center=all
 expect_error 2 'order 5 exceeds 4, the highest with center' kspec moments x.npy --center -n 5
-expect_error 2 'path does not go with center; use exact, naive or auto' \
+expect_error 2 'path cannot be combined with center; use exact, naive or auto' \
     kspec moments x.npy --center --estimator path
-expect_error 2 'bound does not go with center' kspec moments x.npy --center --bound
+expect_error 2 'bound cannot be combined with center' kspec moments x.npy --center --bound
 expect_error 2 'order 2 needs 4 rows where they are centred; there are 2' kspec moments h.csv --center -n 2
 expect_error 2 'a population of 1 row is smaller than the sample of 2' \
     kspec moments h.csv --population-rows 1

@@ -46,7 +46,7 @@ if [ "$(id -u)" -eq 0 ]; then # a stranger's program is not run, wherever it sta
     expect_error 3 'kspec-hdf5 belongs neither to root nor to this user' \
         env KSPEC_LIBEXEC="$PWD/near" "$KSPEC" moments "$single"
     cp "$KSPEC" near
-    expect_error 3 'neither beside this program nor in' near/kspec moments "$single"
+    expect_error 3 'neither next to this program nor in' near/kspec moments "$single"
 else
     echo "skip: a stranger's program; run the tests as root"
 fi
@@ -72,7 +72,7 @@ lib.kspec_read(paths, ctypes.c_size_t(1), None, ctypes.byref(out), ctypes.byref(
 print(e.code, e.msg.decode())
 END
     expect_status 0 "$python" trap.py "$PWD/x.h5"
-    expect_stdout '(^0 $|neither beside this program nor in)'
+    expect_stdout '(^0 $|neither next to this program nor in)'
     expect "the trap was not sprung" [ ! -e sprung ]
 fi
 done_testing

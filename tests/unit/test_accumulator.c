@@ -292,7 +292,8 @@ TEST(bytes_give_the_same_accumulator_and_damage_is_found) {
     for (size_t k = 0; k < size; k += 1 + size / 100)
         CHECK(kspec_accumulator_unpack(bytes, k, &none, &err) == KSPEC_E_DATA && !none);
     same = size - 1;
-    CHECK_FAILS(kspec_accumulator_pack(a, bytes, &same, &err), KSPEC_E_ARG, err, "bytes for a state of");
+    CHECK_FAILS(kspec_accumulator_pack(a, bytes, &same, &err), KSPEC_E_ARG, err,
+                "bytes were given for a state of");
     free(bytes);
     bytes = packed(a, &size);
     unsigned char *others = packed(b, &same);
@@ -329,7 +330,7 @@ TEST(what_is_refused_does_no_damage) {
     CHECK(strcmp(err.option, "omit_nan") == 0);
     d.x[9] = INFINITY;
     CHECK_FAILS(kspec_accumulator_update(a, &x, NULL, NULL, &err), KSPEC_E_DATA, err, "is infinite");
-    CHECK_FAILS(kspec_accumulator_dimension(a, 1, &r, &err), KSPEC_E_ARG, err, "matrix 1 is not there");
+    CHECK_FAILS(kspec_accumulator_dimension(a, 1, &r, &err), KSPEC_E_ARG, err, "matrix 1 does not exist");
     kspec_compare_result *c;
     CHECK_FAILS(kspec_accumulator_compare(a, &c, &err), KSPEC_E_ARG, err, "no second matrix");
     static const struct {

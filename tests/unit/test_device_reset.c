@@ -77,7 +77,7 @@ static kspec_status one(int what, trap *t, double *value, kspec_error *err) {
     const kspec_status st = moments(what == 2 || what == 4 ? KSPEC_ESTIMATOR_EXACT : KSPEC_ESTIMATOR_PATH,
                                     what == 0, KSPEC_DEVICE_GPU, t, value, &used, err);
     unsetenv("KSPEC_GPU_MEMORY");
-    if (what == 4 && !st) CHECK(strstr(used.why, "matrices are in the host's memory"));
+    if (what == 4 && !st) CHECK(strstr(used.why, "kspec keeps the matrices in host memory"));
     return st;
 }
 

@@ -332,7 +332,7 @@ TEST(calls) {
             if (st) continue;
             const int streamed = which < 2 || is_plain(&b);
             if (streamed)
-                CHECK_MSG(strstr(gpu->device.why, "; matrices are in the host's memory"), "%s",
+                CHECK_MSG(strstr(gpu->device.why, "; kspec keeps the matrices in host memory"), "%s",
                           gpu->device.why);
             CHECK(strncmp(gpu->device.name, "gpu:0 ", 6) == 0);
             same(gpu, cpu);

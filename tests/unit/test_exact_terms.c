@@ -330,19 +330,19 @@ TEST(what_does_not_go_together_is_refused) {
          {.population_rows = 30, .sampled = KSPEC_SAMPLED_COLS},
          "a population of 30 rows contradicts sampled"},
         {20, 20, {.center = (kspec_center)5}, "unknown center 5"},
-        {20, 20, {.center = KSPEC_CENTER_ROWS, .bound = 1}, "bound does not go with center"},
+        {20, 20, {.center = KSPEC_CENTER_ROWS, .bound = 1}, "bound cannot be combined with center"},
         {20,
          20,
          {.center = KSPEC_CENTER_ROWS, .scheme = KSPEC_TRIALS_ASSIGNMENT},
-         "assignment scheme does not go"},
+         "assignment scheme cannot be combined"},
         {20,
          20,
          {.center = KSPEC_CENTER_ROWS, .estimators = KSPEC_ESTIMATOR_PATH},
-         "path does not go with center"},
+         "path cannot be combined with center"},
         {20,
          20,
          {.population_cols = 30, .estimators = KSPEC_ESTIMATOR_KV_COL | KSPEC_ESTIMATOR_EXACT},
-         "kv-col does not go with a finite population"},
+         "kv-col cannot be combined with a finite population"},
     };
     double *x = oracle_matrix(35, 20, 20);
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {

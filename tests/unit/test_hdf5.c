@@ -274,7 +274,7 @@ TEST(a_reader_that_crashes_or_lies) {
     check_fake("exit 7", KSPEC_E_IO, "the HDF5 reader crashed (exit status 7): the file is damaged");
     check_fake("kill -SEGV $$", KSPEC_E_IO, "the HDF5 reader crashed (signal 11): the file is damaged");
     check_fake("kill -ABRT $$", KSPEC_E_IO, "crashed (signal 6)");
-    check_fake("kill -KILL $$", KSPEC_E_IO, "killed (signal 9), perhaps for want of memory");
+    check_fake("kill -KILL $$", KSPEC_E_IO, "killed (signal 9), perhaps because memory was short");
     check_fake("kill -XCPU $$", KSPEC_E_IO, "limit on processor time");
     check_fake("head -c 100000 /dev/urandom >&3", KSPEC_E_IO, "another version");
     check_fake("truncate -s 0 /proc/self/fd/3", KSPEC_E_IO, "without an answer");

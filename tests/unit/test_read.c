@@ -57,7 +57,7 @@ TEST(damaged_files_are_told_by_their_suffix) {
         char want[200], keyed[300];
         snprintf(want, sizeof want, "(it is not %s file, whatever its suffix says)", kinds[k].kind);
         REFUSES(put_bytes(kinds[k].file, "\x89H\0F", 4, "", 0), NULL, KSPEC_E_IO, want);
-        CHECK(strstr(err.msg, "is not text (byte 0x00 at offset 2) nor a file of a kind that kspec reads"));
+        CHECK(strstr(err.msg, "is not text (byte 0x00 at offset 2), nor a format that kspec reads"));
         snprintf(keyed, sizeof keyed, "%s:/x", path(kinds[k].file));
         snprintf(want, sizeof want,
                  "/%s is not an npz, HDF5 or MATLAB (v5 or later) file, so it has no array '/x'",
