@@ -163,9 +163,10 @@ expect_error 2 'the name of an index is missing' kspec estimate "X[i,2]" X=x.npy
 expect_error 2 'expected an entry' kspec estimate "X[i,a] )" X=x.npy
 expect_error 2 'an entry is missing' kspec estimate "3" X=x.npy
 expect_error 2 '>>> \^2: powers are not supported; write the entry again' kspec estimate "X[i,a]^2" X=x.npy
-expect_error 2 '\* >>> \*2: powers are not supported; write the entry again' kspec estimate "X[i,a]**2" X=x.npy
+expect_error 2 '\* >>> \*2: powers are not supported; write the entry' kspec estimate "X[i,a]**2" X=x.npy
 expect_error 2 '>>> / 2: write a number before its product, as in 1/2' kspec estimate "X[i,a] / 2" X=x.npy
-expect_error 2 '>>> \(X\[i,a\].*: parentheses are not supported' kspec estimate "(X[i,a] + X[j,a]) X[j,b]" X=x.npy
+expect_error 2 '>>> \(X\[i,a\].*: parentheses are not supported' \
+    kspec estimate "(X[i,a] + X[j,a]) X[j,b]" X=x.npy
 expect_error 2 '1 >>> e3 X\[i,a\]: write a number without a power of ten' kspec estimate "1e3 X[i,a]" X=x.npy
 expect_error 2 "'-X\[i,a\]' begins with '-'; write -- and a space before it" kspec estimate "-X[i,a]" X=x.npy
 expect_error 2 '>>> T3\[i,a\]: unknown matrix T3; give T3=INPUT, or use T1, T2' \

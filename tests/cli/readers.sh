@@ -159,7 +159,8 @@ done
 py 'np.save("twice.npy", [[3.0, 0, 0], [0, 4, 0]])'
 same twice.npy twice.npz
 expect_status 0 kspec moments named.npz:format --quiet
-expect_error 3 "coo.npz is a sparse matrix of format 'coo'; only csr and csc can be read" kspec moments coo.npz
+expect_error 3 "coo.npz is a sparse matrix of format 'coo'; only csr and csc can be read" \
+    kspec moments coo.npz
 for k in 1 2 3 4 5 6 7 8; do expect_error 3 "b$k.npz is a sparse matrix" kspec moments b$k.npz; done
 expect_error 3 'named.npz holds 2 arrays' kspec moments named.npz
 expect_error 3 'bad is a sparse matrix with an index outside its shape' kspec moments sparse.h5:/bad
