@@ -109,8 +109,8 @@ typedef struct {
 /*
  * Computes the sums of the first matrix (out[0]), of the second matrix (out[1]), and of both together
  * (out[2]), in units of 2^exponent. With one matrix, only out[0] is set. ks_two explains `columns`. The list
- * out[k].row has `count` entries. The sums without a column use the sample's sum of r y^2, scaled to N4. This
- * sum is exact if the sample contains all rows.
+ * out[k].row has `count` entries. The sums without a column use the sample's sum of r y^2, corrected by
+ * regression and scaled to N4. This sum is exact if the sample contains all rows.
  */
 kspec_status ks_stream_sums(int threads, const ks_stream_of *of, const double columns[2],
                             ks_stream_room *room, ks_sums out[3], ks_arena *arena, kspec_error *err);

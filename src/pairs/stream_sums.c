@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BAND = 128 };
+enum { BAND = 128, STRIP = 8 };
 
 /* Sum w belongs to the matrices FIRST[w] and SECOND[w]: 00, 11 or 01. N4[OF_N4[w]] is its sum of r_a r_b. */
 static const int FIRST[3] = {0, 1, 0}, SECOND[3] = {0, 1, 1}, OF_N4[3] = {0, 2, 1};
@@ -23,7 +23,7 @@ typedef struct {
     double *x, *r[2];    /* x contains scaled rows, centred if requested. r[a] is |x_a|^2. */
     double *form[3];     /* x_a' G_ab x_b for each row. */
     double **T;          /* BAND x all per worker */
-    double *weighted[2]; /* The sum of r_a x^2 over rows, for each column. */
+    double *weighted[2]; /* The sum of r_a x^2 over all rows, for each column. */
 } job;
 
 static size_t start(const ks_stream *s, int a) { return a ? s->cols[0] : 0; }
@@ -63,6 +63,67 @@ static void forms_about_zero(job *j) {
     }
 }
 
+/*
+ * The state has no sum of r y^2 for a column, so the sample of rows must provide this sum. The state has the
+ * sums of y^2, y^4, r and r^2. The sample estimates these four with similar errors, and regression on them
+ * removes most of the error.
+ */
+enum { KNOWN = 4 };
+
+/* Solves the normal equations by elimination; a variable that the others explain keeps the coefficient 0. */
+static void solve_known(double A[KNOWN][KNOWN + 1], double b[KNOWN]) {
+    int used[KNOWN] = {0};
+    double whole[KNOWN];
+    for (int k = 0; k < KNOWN; k++) whole[k] = A[k][k], b[k] = 0;
+    for (int step = 0; step < KNOWN; step++) {
+        int at = -1;
+        for (int k = 0; k < KNOWN; k++)
+            if (!used[k] && A[k][k] > 1e-6 * whole[k] &&
+                (at < 0 || A[k][k] * whole[at] > A[at][at] * whole[k]))
+                at = k;
+        if (at < 0) break;
+        used[at] = 1;
+        for (int i = 0; i < KNOWN; i++) {
+            const double f = A[i][at] / A[at][at];
+            for (int k = 0; k <= KNOWN && i != at; k++) A[i][k] -= f * A[at][k];
+        }
+    }
+    for (int k = 0; k < KNOWN; k++)
+        if (used[k]) b[k] = A[k][KNOWN] / A[k][k];
+}
+
+static double variance(const job *j, size_t k) { return j->p.diagonal[k] + j->n * j->mean[k] * j->mean[k]; }
+
+/* Sets weighted of the columns in a strip */
+static kspec_status weigh_strip(void *ctx, size_t chunk, const ks_worker *worker) {
+    (void)worker;
+    const job *j = ctx;
+    const ks_stream *s = j->s;
+    const size_t from = chunk * STRIP, width = s->all - from < STRIP ? s->all - from : STRIP, m = j->count;
+    for (int b = 0; b < (s->cols[1] ? 2 : 1); b++) {
+        double mean[STRIP][KNOWN + 1] = {{0}}, A[STRIP][KNOWN][KNOWN + 1] = {{{0}}};
+        for (int pass = 0; pass < (m < s->n ? 2 : 1); pass++)
+            for (size_t i = 0; i < m; i++)
+                for (size_t k = 0; k < width; k++) {
+                    const double y = j->x[i * s->all + from + k], u = y * y, r = j->r[b][i];
+                    const double v[KNOWN + 1] = {u, u * u, r, r * r, r * u};
+                    for (int c = 0; c <= KNOWN && !pass; c++) mean[k][c] += v[c] / (double)m;
+                    for (int c = 0; c < KNOWN && pass; c++)
+                        for (int e = 0; e <= KNOWN; e++)
+                            A[k][c][e] += (v[c] - mean[k][c]) * (v[e] - mean[k][e]);
+                }
+        for (size_t k = 0; k < width; k++) {
+            const size_t at = from + k;
+            const double total[KNOWN] = {variance(j, at), j->p.S4[at], j->p.N2[b], j->p.N4[b ? 2 : 0]};
+            double slope[KNOWN], sum = j->n * mean[k][KNOWN];
+            if (m < s->n) solve_known(A[k], slope);
+            for (int c = 0; c < KNOWN && m < s->n; c++) sum += slope[c] * (total[c] - j->n * mean[k][c]);
+            j->weighted[b][at] = fmax(sum, 0);
+        }
+    }
+    return KSPEC_OK;
+}
+
 static kspec_status open_job(int threads, const ks_stream_of *of, ks_stream_room *room, job *j,
                              ks_arena *arena, kspec_error *err) {
     ks_stream *s = of->s;
@@ -96,11 +157,7 @@ static kspec_status open_job(int threads, const ks_stream_of *of, ks_stream_room
     ks_stream_mirror(s);
     st = ks_parallel_for(&run, chunks, row_band, j, err);
     if (!st && !j->centered) forms_about_zero(j);
-    for (size_t i = 0; i < count && !st; i++)
-        for (int a = 0; a < 2; a++)
-            for (size_t k = 0; k < all && s->cols[a]; k++)
-                j->weighted[a][k] += j->r[a][i] * (j->x[i * all + k] * j->x[i * all + k]);
-    return st;
+    return st ? st : ks_parallel_for(&run, (all + STRIP - 1) / STRIP, weigh_strip, j, err);
 }
 
 /* ---- sums ---- */
@@ -113,8 +170,6 @@ static double row_squares(const job *j, size_t k, int b) {
     if (!j->centered) sum += j->n * u * (2 * j->p.g[b][k] + j->n * u * dot_of(s, j->mean, j->mean, b));
     return sum;
 }
-
-static double variance(const job *j, size_t k) { return j->p.diagonal[k] + j->n * j->mean[k] * j->mean[k]; }
 
 /*
  * Computes the sums of r_b y^2 for the columns of a, from the sample and scaled to N4. If b is a, subtracts
