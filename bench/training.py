@@ -1,14 +1,14 @@
 """How much longer does an epoch take if kspec follows the layers of a network while it trains on a GPU?
 
-    python3 bench/training.py [transformer | resnet] [--steps N] [--epochs N] [--every N] [--json FILE]
+    python3 bench/training.py [transformer | resnet] [--steps N] [--epochs N] [--every N ...] [--json FILE]
 
-Needs PyTorch and, for figures that mean anything, a GPU. Epochs alternate: plain; with an accumulator for
-each layer that takes the activations of training steps from a forward hook; and with kspec.track(), which
-runs a probe at the end of the epoch. The printed ratios compare medians of these epochs in one run.
+Needs PyTorch and, for figures that mean anything, a GPU. Runs of several epochs alternate: plain; with
+kspec.track(), which runs a probe at the end of each epoch; and with an accumulator for each layer that takes
+the activations of training steps from a forward hook. A run ends when its last result is there. The printed
+ratios compare medians of these runs.
 """
 
 import argparse
-import inspect
 import json
 import time
 
@@ -55,8 +55,9 @@ def transformer(size):
 
 
 class Training:
-    def __init__(self, name, size, steps):
+    def __init__(self, name, size, steps, reservoir):
         torch.manual_seed(1)
+        self.reservoir = reservoir
         make = {"resnet": resnet, "transformer": transformer}[name]
         self.model, self.names, widths, data, self.rows = make(size)
         self.model.to(DEVICE)
@@ -80,8 +81,9 @@ class Training:
             self.step(k)
 
     def hooked(self, every):
-        """An accumulator for each layer, with the rows of every `every`th step"""
-        rows = {name: kspec.Accumulator(self.widths[name], sampled="rows") for name in self.names}
+        """An accumulator for each layer and epoch, with the rows of every `every`th step"""
+        options = {"sampled": "rows", "reservoir": self.reservoir}
+        rows = {name: kspec.Accumulator(self.widths[name], **options) for name in self.names}
         now = [False]
 
         def hook(name):
@@ -98,13 +100,23 @@ class Training:
             h.remove()
         return {name: rows[name].result() for name in self.names}
 
-    def tracked(self):
+    def tracked(self, epochs):
         """kspec.track() with a probe of the size of a batch"""
-        if not hasattr(self, "follow"):
-            options = {"n": 2} if "n" in inspect.signature(kspec.Tracker.__init__).parameters else {}
-            self.follow = kspec.track(self.model, self.names, self.data[0], **options)
-        self.plain()
-        self.follow.epoch()
+        follow = kspec.track(self.model, self.names, self.data[0])
+        for _ in range(epochs):
+            self.plain()
+            follow.epoch()
+        return {r["name"]: r["dimension"] for r in follow.records}
+
+    def probe(self):
+        """How long one measurement takes: until epoch() returns, and until its records are there"""
+        follow = kspec.track(self.model, self.names, self.data[0])
+        follow.epoch()[0]
+        start = time.perf_counter()
+        records = follow.epoch()
+        returned = time.perf_counter() - start
+        len(records)
+        return returned, time.perf_counter() - start
 
 
 def seconds(call):
@@ -118,33 +130,53 @@ def seconds(call):
 
 
 def measure(name, args):
-    t = Training(name, args.size, args.steps)
-    ways = {"plain": t.plain, f"accumulators, every {args.every} steps": lambda: t.hooked(args.every),
-            "accumulators, every step": lambda: t.hooked(1), "track, a probe an epoch": t.tracked}
+    t = Training(name, args.size, args.steps, args.reservoir)
+    ways = {
+        "plain": lambda n: [t.plain() for _ in range(n)][-1],
+        "track, a probe an epoch": t.tracked,
+    }
+    for every in args.every:
+        def hooked(n, every=every):
+            return [t.hooked(every) for _ in range(n)][-1]
+
+        ways[f"accumulators, every {every} steps"] = hooked
     times = {way: [] for way in ways}
     found = {}
-    for epoch in range(args.epochs + 1):  # the first one is warm-up
+    for call in ways.values():
+        call(1)  # warm-up
+    for _ in range(args.repeats):
         for way, call in ways.items():
-            try:
-                took, out = seconds(call)
-            except Exception as e:
-                took, out = float("nan"), None
-                if epoch == 0:
-                    print(f"   {way}: {type(e).__name__}: {e}", flush=True)
-            if epoch:
-                times[way].append(took)
-            if isinstance(out, dict):
-                last = out
-    plain = sorted(times["plain"])[args.epochs // 2]
+            took, out = seconds(lambda call=call: call(args.epochs))
+            times[way].append(took / args.epochs)
+            found[way] = out
+    plain = sorted(times["plain"])[args.repeats // 2]
     print(f"{name}: {args.steps} steps of {tuple(t.data[0].shape)}, {len(t.names)} layers of "
-          f"{sorted(set(t.widths.values()))} units, {args.epochs} epochs of each kind", flush=True)
+          f"{sorted(set(t.widths.values()))} units, {args.repeats} runs of {args.epochs} epochs", flush=True)
     for way, values in times.items():
-        median = sorted(values)[args.epochs // 2]
-        found[way] = {"seconds": median, "longer_percent": 100 * (median / plain - 1)}
+        median = sorted(values)[args.repeats // 2]
         print(f"   {way:34} {median:8.4f} s  {100 * (median / plain - 1):+7.2f}%   "
               f"({min(values):.4f} … {max(values):.4f})", flush=True)
-    print("   dimensions:", " ".join(f"{r.dimension:.3g}" for r in last.values()), flush=True)
-    return found
+        times[way] = {"seconds": median, "longer_percent": 100 * (median / plain - 1)}
+    returned, done = t.probe()
+    print(f"   one probe: epoch() returns after {1e3 * returned:.1f} ms, its records are there after "
+          f"{1e3 * done:.1f} ms", flush=True)
+    for way, out in found.items():
+        if out:
+            print(f"   dimensions, {way}:", " ".join(f"{float(d):.3g}" for d in out.values()), flush=True)
+    return times
+
+
+def parts(args):
+    """What one update and one result take, by themselves"""
+    x = torch.randn(4096, 512, device=DEVICE)
+    for rows in (512, 4096):
+        a = kspec.Accumulator(512, sampled="rows", reservoir=args.reservoir)
+        took = [seconds(lambda: a.update(x[:rows]))[0] for _ in range(60)]
+        last = [seconds(a.result)[0] for _ in range(5)]
+        print(f"update() by {rows} rows of 512 units {1e3 * sorted(took)[30]:.3f} ms, result() "
+              f"{1e3 * sorted(last)[2]:.2f} ms; dimension() of them "
+              f"{1e3 * sorted(seconds(lambda: kspec.dimension(x[:rows]))[0] for _ in range(9))[4]:.2f} ms",
+              flush=True)
 
 
 def main():
@@ -152,12 +184,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("what", nargs="?", choices=["transformer", "resnet"])
     parser.add_argument("--steps", type=int, default=200)
-    parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--every", type=int, default=10)
+    parser.add_argument("--epochs", type=int, default=3, help="of a run")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--every", type=int, nargs="*", default=[10])
+    parser.add_argument("--reservoir", type=int, default=1024, help="rows for the interval")
     parser.add_argument("--size", type=int, default=64, help="64, or less for a smaller network")
     parser.add_argument("--json")
     args = parser.parse_args()
     print(torch.cuda.get_device_name() if DEVICE == "cuda" else "CPU", "PyTorch", torch.__version__)
+    parts(args)
     found = {name: measure(name, args) for name in ([args.what] if args.what else ["transformer", "resnet"])}
     if args.json:
         with open(args.json, "w") as f:

@@ -20,21 +20,32 @@ class Tracker:
     array of any framework, on a GPU too. Of sequences x tokens x units, tokens are the rows and each sequence
     is a group. Both are centred: center is as in kspec.dimension(), True for rows, and so is
     sampled: "rows" where you have all units of a layer. Moments are of the matrix divided by its root mean
-    square. Options go to kspec.moments().
+    square. Other options go to kspec.moments().
     """
 
     def __init__(
-        self, *, n: int = 4, center: bool | str = True, sampled: str = "both", **options: Any
+        self,
+        *,
+        n: int = 4,
+        center: bool | str = True,
+        sampled: str = "both",
+        threads: int | None = None,
+        **options: Any,
     ) -> None:
         self._n = n
-        self._both: Any = {"center": center, "sampled": sampled}
+        self._both: Any = {"center": center, "sampled": sampled, "threads": threads}
         self._options = {"normalize": True, **options}
-        self.records: list[dict[str, Any]] = []
+        self._records: list[dict[str, Any]] = []
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """All measurements so far"""
+        return self._records
 
     def update(self, name: str, matrix: Any, step: float | None = None) -> dict[str, Any]:
         """Measures a matrix; step is the number of this name's updates before, unless it is given."""
         if step is None:
-            step = sum(r["name"] == name for r in self.records)
+            step = sum(r["name"] == name for r in self._records)
         if len(getattr(matrix, "shape", ())) == 3:
             dimension, moments = self._of_groups(matrix)
         else:
@@ -54,7 +65,7 @@ class Tracker:
             "moments_ci_low": [row["ci_low"] for row in moments],
             "moments_ci_high": [row["ci_high"] for row in moments],
         }
-        self.records.append(record)
+        self._records.append(record)
         return record
 
     def _of_groups(self, cube: Any) -> tuple[Any, Any]:
@@ -70,6 +81,7 @@ class Tracker:
             groups=True,
             stream=1,
             reservoir=max(2, rows),
+            threads=self._both["threads"] or 0,
         )
         dimension = tokens.update(cube).result()
         whole = dimension.to_dict()
@@ -166,11 +178,27 @@ def _panel(title: str, label: str, series: list[dict[str, Any]]) -> dict[str, An
     return {"title": title, "xlabel": "step", "ylabel": label, "series": series}
 
 
+class _Later(Sequence[Any]):
+    """The records of an epoch, which are waited for when someone looks at them"""
+
+    def __init__(self, future: Any) -> None:
+        self._future = future
+
+    def __getitem__(self, k: Any) -> Any:
+        return self._future.result()[k]
+
+    def __len__(self) -> int:
+        return len(self._future.result())
+
+    def __repr__(self) -> str:
+        return repr(self._future.result())
+
+
 class _Tracking(Tracker):
-    """A Tracker of the layers of a PyTorch model: update() measures them all."""
+    """A Tracker of the layers of a PyTorch model: epoch() measures them all, beside the training."""
 
     def __init__(self, model: Any, layers: Iterable[str], probe: Any, **options: Any) -> None:
-        super().__init__(**options)
+        super().__init__(**{"threads": max(1, (os.cpu_count() or 1) // 4), **options})
         modules = dict(model.named_modules())
         unknown = [name for name in layers if name not in modules]
         if unknown:
@@ -180,16 +208,38 @@ class _Tracking(Tracker):
             )
         self._model, self._probe = model, probe
         self._modules = {name: modules[name] for name in layers}
+        self._worker: Any = None
+        self._pending: Any = None
 
-    def epoch(self, step: float | None = None) -> list[dict[str, Any]]:
-        """Runs the model on the probe, in evaluation mode and without gradients, and records every layer."""
+    def epoch(self, step: float | None = None) -> Sequence[dict[str, Any]]:
+        """Runs the model on the probe, in evaluation mode and without gradients, and records every layer.
+
+        The measurements run in another thread while you train on. What is returned is a sequence of this
+        epoch's records; it waits for them when you look at it, and so does .records. What went wrong is
+        raised there, or by the next epoch().
+        """
+        self._settle()
+        if self._worker is None:
+            from concurrent.futures import ThreadPoolExecutor
+
+            self._worker = ThreadPoolExecutor(1, "kspec-track")
+        seen = self._look()
+        self._pending = self._worker.submit(self._measure, seen, _queued(seen), step)
+        return _Later(self._pending)
+
+    def _look(self) -> dict[str, Any]:
+        """Copies of the layers' activations on the probe"""
         import torch
 
         seen: dict[str, Any] = {}
-        hooks = [
-            module.register_forward_hook(lambda _m, _i, out, name=name: seen.__setitem__(name, out))
-            for name, module in self._modules.items()
-        ]
+
+        def hook(name: str) -> Any:
+            def keep(_module: Any, _inputs: Any, out: Any) -> None:
+                seen[name] = _activations(name, out)
+
+            return keep
+
+        hooks = [module.register_forward_hook(hook(name)) for name, module in self._modules.items()]
         modes = [(module, module.training) for _, module in self._model.named_modules()]
         self._model.eval()
         try:
@@ -198,23 +248,52 @@ class _Tracking(Tracker):
         finally:
             for module, mode in modes:  # a layer that is frozen stays so
                 module.training = mode
-            for hook in hooks:
-                hook.remove()
+            for handle in hooks:
+                handle.remove()
         missed = [name for name in self._modules if name not in seen]
         if missed:
             raise ValueError(f"layers: the model does not call {missed[0]!r} on this probe")
-        return [self.update(name, _activations(name, seen[name]), step) for name in self._modules]
+        return seen
+
+    def _measure(self, seen: dict[str, Any], queued: list[Any], step: float | None) -> list[dict[str, Any]]:
+        for event in queued:
+            event.synchronize()
+        return [self.update(name, seen.pop(name), step) for name in self._modules]
+
+    def _settle(self) -> None:
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending.result()
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """All measurements so far, which are waited for"""
+        self._settle()
+        return self._records
+
+
+def _queued(seen: dict[str, Any]) -> list[Any]:
+    """Events after which the tensors on GPUs are there"""
+    devices = {x.device for x in seen.values() if getattr(x, "is_cuda", False)}
+    if not devices:
+        return []
+    import torch
+
+    return [
+        torch.cuda.current_stream(device).record_event(torch.cuda.Event(blocking=True)) for device in devices
+    ]
 
 
 def _activations(name: str, out: Any) -> Any:
-    """Inputs x features, or sequences x tokens x units; of more axes, all but the first are features."""
+    """A copy of inputs x features, or sequences x tokens x units; of more axes, all but the first are
+    features."""
     while isinstance(out, (tuple, list)) and out:  # such as attention's output and its weights
         out = out[0]
     if not hasattr(out, "flatten"):
         raise TypeError(
             f"{name}: its output is a {type(out).__name__}, not a tensor; choose a layer inside it"
         )
-    out = out.detach()
+    out = out.detach().clone()  # the next layer may change it in place
     return out if len(out.shape) == 3 else out.flatten(1)
 
 
@@ -222,8 +301,9 @@ def track(model: Any, layers: Sequence[str], probe: Any, **options: Any) -> Any:
     """Follows layers of a PyTorch model while it learns: call .epoch() on what it returns whenever you like.
 
     layers are names of modules (model.named_modules()), probe a batch that stays the same. Hooks are set only
-    while the probe runs. Of an output (batch, tokens, units), tokens are rows and sequences are groups; of a
-    tuple, the first part counts. Activations stay on their device. Options are those of Tracker; all units of
-    a layer are there, so that sampled is "rows" unless it is given.
+    while the probe runs, and measurements run in another thread beside the training. Of an output (batch,
+    tokens, units), tokens are rows and sequences are groups; of a tuple, the first part counts. Activations
+    stay on their device. Options are those of Tracker; threads is a quarter of the processors unless it is
+    given. All units of a layer are there, so that sampled is "rows" unless it is given.
     """
     return _Tracking(model, list(layers), probe, **{"sampled": "rows", **options})

@@ -244,6 +244,9 @@ class Tensor(np.ndarray):
     def detach(self) -> Any:
         return self
 
+    def clone(self) -> Any:
+        return self.copy()
+
     def to(self, device: str) -> Any:
         return self
 
