@@ -118,6 +118,8 @@ ks_plugin_status gpu_batch(ks_gpu *gpu, const ks_batch_job *job);
 ks_plugin_status gpu_cosines(ks_gpu *gpu, size_t rows, size_t cols, const double *b, double scale, double *Z);
 ks_plugin_status gpu_shift(ks_gpu *gpu, size_t n, double c, double *X);
 ks_plugin_status gpu_factor(ks_gpu *gpu, size_t n, double *A, size_t lda);
+int gpu_has_eigen(void);
+ks_plugin_status gpu_eigen(ks_gpu *gpu, int vectors, size_t n, double *X, double *w);
 ks_plugin_status gpu_solve(ks_gpu *gpu, size_t n, const double *U, size_t ldu, size_t m, double *X,
                            size_t ldx);
 size_t gpu_path_memory(ks_gpu *gpu, const ks_path_job *job);

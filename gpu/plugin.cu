@@ -226,6 +226,27 @@ static ks_plugin_status pack(ks_gpu *gpu, double alpha, const double *from, size
     return gpu_check(gpu, cudaGetLastError());
 }
 
+static __global__ void gather_rows(size_t count, const size_t *list, size_t cols, const double *from,
+                                   double *to) {
+    for (size_t k = blockIdx.x; k < count; k += gridDim.x)
+        for (size_t j = threadIdx.x; j < cols; j += blockDim.x)
+            to[list[2 * k + 1] * cols + j] = from[list[2 * k] * cols + j];
+}
+
+static ks_plugin_status copy_rows(ks_gpu *gpu, size_t count, const size_t *list, size_t cols,
+                                  const double *from, double *to) {
+    static_assert(sizeof(size_t) == sizeof(double)); // the list is in the staging room
+    ks_plugin_status st = gpu_enter(gpu);
+    if (!st) st = gpu_stage(gpu, 2 * count);
+    if (!st)
+        st = gpu_check(gpu, cudaMemcpyAsync(gpu->staging, list, 2 * count * sizeof *list,
+                                            cudaMemcpyHostToDevice, gpu->stream));
+    if (st || !count) return st;
+    gather_rows<<<(unsigned)(count < 4096 ? count : 4096), 256, 0, gpu->stream>>>(
+        count, (const size_t *)gpu->staging, cols, from, to);
+    return gpu_check(gpu, cudaGetLastError());
+}
+
 // ---- products ----
 
 static ks_plugin_status multiply(ks_gpu *gpu, const ks_matmul *p) {
@@ -316,6 +337,7 @@ static const ks_plugin table = {KS_PLUGIN_VERSION,
                                 put,
                                 get,
                                 pack,
+                                copy_rows,
                                 gpu_put_block,
                                 gpu_get_block,
                                 gpu_lock,
@@ -329,6 +351,8 @@ static const ks_plugin table = {KS_PLUGIN_VERSION,
                                 gpu_batch,
                                 gpu_shift,
                                 gpu_factor,
-                                gpu_solve};
+                                gpu_solve,
+                                gpu_has_eigen,
+                                gpu_eigen};
 
 extern "C" __attribute__((visibility("default"))) const ks_plugin *ks_plugin_table(void) { return &table; }

@@ -66,6 +66,7 @@ static const cli_option options[] = {
      "where to give the effective dimension (default: from the spectrum)", .positive = 1},
     CLI_ESTIMATION_OPTIONS(HOW, "rows, with --method moments none"),
     CLI_GROUPS_OPTIONS(GROUPS),
+    CLI_DEVICE_OPTION(HOW),
     {0},
 };
 /* clang-format on */
@@ -120,11 +121,10 @@ static int check_method(spectrum_args *a) {
 /* Rejects options that need a matrix or error bars, if none is given. */
 static int check_options(spectrum_args *a) {
     static const char *const of_a_matrix[] = {
-        "estimator",       "permutations",    "side",        "sampled", "trial-scheme",
-        "splits",          "no-stderr",       "normalize",   "center",  "no-center",
-        "select-cols",     "select-rows",     "axes",        "nan",     "fill",
-        "population-rows", "population-cols", "standardize", "groups",  "groups-column",
-        "col-groups",      "block",           NULL};
+        "estimator", "permutations",  "side",       "sampled",         "trial-scheme",    "splits",
+        "no-stderr", "normalize",     "center",     "no-center",       "select-cols",     "select-rows",
+        "axes",      "nan",           "fill",       "population-rows", "population-cols", "standardize",
+        "groups",    "groups-column", "col-groups", "block",           "device",          NULL};
     for (const char *const *name = of_a_matrix; a->moments && *name; name++)
         if (cli_given(&a->common, *name))
             return cli_error(EXIT_USAGE, "spectrum: --%s needs an INPUT, not --moments", *name);
@@ -157,6 +157,7 @@ static int from_matrix(const spectrum_args *a, const kspec_dataset *d, const cli
     kspec_spectrum_opts o = spectrum_opts(a);
     o.center = how.center;
     o.moments = &how;
+    o.device = how.device;
     how.row_groups = groups->rows ? groups->rows->of : NULL;
     how.col_groups = groups->cols ? groups->cols->of : NULL;
     how.block = a->groups.block;
@@ -164,6 +165,7 @@ static int from_matrix(const spectrum_args *a, const kspec_dataset *d, const cli
     how.seed = 0;
     how.threads = 0;
     how.center = (kspec_center)0;
+    how.device = KSPEC_DEVICE_AUTO;
     kspec_error err = {KSPEC_E_NOMEM, "out of memory"};
     kspec_status st = phi ? cli_team(&a->common, &o.team, &err) : KSPEC_E_NOMEM;
     if (!st) st = kspec_spectrum(phi, d->trials, &o, r, &err);
@@ -183,6 +185,7 @@ void spectrum_print_head(FILE *f, const spectrum_output *u) {
     cli_print_shape(f, &u->a->common, u->d, how);
     if (u->r->moments)
         cli_groups_print(f, u->r->moments->groups, u->r->moments->col_groups, u->r->moments->block);
+    if (u->r->moments) cli_device_print(f, &u->r->device);
 }
 
 void spectrum_print_eigenvalues(FILE *f, const spectrum_output *u, size_t shown) {

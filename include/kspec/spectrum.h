@@ -49,7 +49,7 @@ typedef struct {
     uint64_t seed;
     int threads;
     kspec_progress progress;
-    kspec_device device; /* for products; the CPU computes eigenproblems, the fit and cross-validation */
+    kspec_device device; /* for products and eigenproblems; the CPU computes the fit and cross-validation */
     kspec_team *team;
     /* FIT and MOMENTS: numbers t > 0 at which to give the effective dimension sum_j lambda_j/(lambda_j + t).
      * Default: the largest eigenvalue times 1, 0.1, 0.01 and 0.001. FIT gives NaN below 0.3 times the last
@@ -188,7 +188,7 @@ typedef struct {
     kspec_spectrum_lp *lp;
     kspec_spectrum_cvpca *cvpca;
     kspec_spectrum_newton *newton;
-    kspec_device_used device; /* of the products; `moments` has a separate one */
+    kspec_device_used device; /* of products and eigenproblems; `moments` has a separate one */
 } kspec_spectrum_result;
 
 /* Recovers opts->rank eigenvalues, or with rank 0 as many as the moments imply, from m(1) ... m(count), 1 to

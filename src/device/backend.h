@@ -49,6 +49,8 @@ typedef struct {
      * to the backend.
      */
     const ks_mat *row_held, *col_held;
+    /* 1: the sums belong to the backend, although both are NULL; so row and col must be NULL */
+    int sums_held;
 } ks_mat_expression;
 
 /*

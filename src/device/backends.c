@@ -54,7 +54,7 @@ ks_expression ks_mat_plain_expression(const ks_mat_expression *e) {
                         .row = e->row_held ? ks_mat_address(e->row_held) : e->row,
                         .col = e->col_held ? ks_mat_address(e->col_held) : e->col,
                         .count = e->count,
-                        .vectors_on_device = e->row_held || e->col_held};
+                        .vectors_on_device = e->row_held || e->col_held || e->sums_held};
     for (int k = 0; k < e->count; k++)
         to.factor[k] =
             (ks_factor){ks_mat_address(e->factor[k].x), e->factor[k].transposed, e->factor[k].power};

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-enum { KS_PLUGIN_VERSION = 7 };
+enum { KS_PLUGIN_VERSION = 8 };
 #define KS_PLUGIN_ENTRY "ks_plugin_table"
 
 /* ---- expressions ---- */
@@ -211,6 +211,9 @@ typedef struct {
      */
     ks_plugin_status (*pack)(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
                              ptrdiff_t row_stride, ptrdiff_t col_stride, double *to);
+    /* Copies row list[2k] of `from` to row list[2k+1] of `to`; both on the device, list on the host */
+    ks_plugin_status (*copy_rows)(ks_gpu *gpu, size_t count, const size_t *list, size_t cols,
+                                  const double *from, double *to);
     /*
      * put_block() copies a block of a host matrix, whose rows are ld apart, to a dense matrix for products.
      * get_block() copies it back. put_block() may overlap with the latest product, which uses other matrices.
@@ -257,6 +260,13 @@ typedef struct {
      */
     ks_plugin_status (*solve)(ks_gpu *gpu, size_t n, const double *U, size_t ldu, size_t m, double *X,
                               size_t ldx);
+    /*
+     * The eigenvalues of the symmetric X (n x n, on the device), in increasing order, to w in host memory. If
+     * `vectors` is 1, row i of X becomes the unit eigenvector of w[i]. has_eigen() returns 0 if there is no
+     * solver.
+     */
+    int (*has_eigen)(void);
+    ks_plugin_status (*eigen)(ks_gpu *gpu, int vectors, size_t n, double *X, double *w);
 } ks_plugin;
 
 typedef const ks_plugin *(*ks_plugin_entry)(void);

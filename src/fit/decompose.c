@@ -23,7 +23,7 @@ static kspec_status eigenpairs(const ks_run *run, size_t P, size_t Q, double sha
     size_t n = P < Q ? P : Q;
     kspec_status st = ks_gram_of_host(run, P, Q, share, M, G, "the Gram matrix", err);
     if (st) return st;
-    return Z ? ks_syev_top(n, G, n, s, top, Z, err) : ks_syevd(1, n, G, n, s, err);
+    return ks_eigen_of_host(run, 1, n, G, s, top, Z, err);
 }
 
 /*

@@ -25,7 +25,7 @@ kspec_status ks_sample_eigenvalues(const ks_run *run, const kspec_matrix *phi, s
     } else if (!(st = ks_blas_enter(run->threads, err))) {
         ks_trials_mean(&t, mean, M);
         st = ks_gram_of_host(run, P, Q, 1 / ((double)P * (double)Q), M, G, "the sample's Gram matrix", err);
-        if (!st) st = ks_syevd(0, n, G, n, values, err);
+        if (!st) st = ks_eigen_of_host(run, 0, n, G, values, 0, NULL, err);
         ks_blas_exit();
     }
     ks_arena_free(&arena);

@@ -134,6 +134,26 @@ for x, y in zip(a.get('differences', []), b.get('differences', []), strict=True)
         env PLAIN_PLUGIN=broken "$tool" $what --device gpu
     expect_error 1 'gpu:0 Plain 0: .*out of memory' env PLAIN_PLUGIN=small "$tool" $what --device gpu
 done
+
+# spectrum: an eigenproblem that is large enough for the GPU
+kspec generate rff --rows 300 --cols 260 --dim 3 --seed 4 -o y3.npy
+expect_status 0 "$tool" spectrum y3.npy --device cpu --json
+expect_json 'j["device"] == "cpu" and j["device_reason"] == "asked for"'
+cp "$out" cpu.json
+expect_status 0 "$tool" spectrum y3.npy --device gpu --json
+expect_json 'j["device"] == "gpu:0 Plain 0" and j["device_reason"] == "asked for"'
+cp "$out" gpu.json
+expect "spectrum: the GPU's singular values and eigenvalues are the processor's" "$python" -c "
+import json
+a, b = json.load(open('gpu.json')), json.load(open('cpu.json'))
+for k, within in ('singular_values', 1e-11), ('eigenvalues', 1e-7), ('ci_low', 1e-7), ('ci_high', 1e-7):
+    for x, y in zip(a[k], b[k], strict=True):
+        assert abs(x - y) <= within * b[k][0], (k, x, y)
+"
+expect_status 0 "$tool" spectrum x.npy --device gpu:1
+expect_stdout '^on gpu:1 Plain 1$'
+expect_error 2 'spectrum: --device needs an INPUT, not --moments' \
+    "$tool" spectrum --moments 1,0.2 --device gpu
 seq 60 | sed 's/^.$/a/' >groups.txt
 expect_error 2 'there is no dimension of groups on a GPU; use the cpu' \
     "$tool" dimension x.npy --groups groups.txt --device gpu

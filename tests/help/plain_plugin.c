@@ -129,6 +129,14 @@ static ks_plugin_status pack(ks_gpu *gpu, double alpha, const double *from, size
     return KS_PLUGIN_OK;
 }
 
+static ks_plugin_status copy_rows(ks_gpu *gpu, size_t n, const size_t *list, size_t cols, const double *from,
+                                  double *to) {
+    (void)gpu;
+    for (size_t k = 0; k < n; k++)
+        memcpy(mine(to) + list[2 * k + 1] * cols, here(from) + list[2 * k] * cols, cols * sizeof *to);
+    return KS_PLUGIN_OK;
+}
+
 static ks_plugin_status put_block(ks_gpu *gpu, double *to, const double *from, size_t rows, size_t cols,
                                   size_t ld) {
     for (size_t i = 0; i < rows; i++) put(gpu, to + i * cols, from + i * ld, cols);
@@ -419,6 +427,45 @@ static ks_plugin_status solve(ks_gpu *gpu, size_t n, const double *U, size_t ldu
     return KS_PLUGIN_OK;
 }
 
+static int has_eigen(void) { return 1; }
+
+/* Jacobi's rotations, until nothing is left beside the diagonal; V's rows are the vectors. */
+static ks_plugin_status eigen(ks_gpu *gpu, int vectors, size_t n, double *to, double *w) {
+    void *room; /* an allocation that may fail, as a GPU's would */
+    ks_plugin_status st = take(gpu, 2 * n * n * sizeof *w, &room);
+    if (st) return st;
+    double *X = mine(to), *A = mine(room), *V = A + n * n, beside = 1, all = 0;
+    for (size_t i = 0; i < n * n; i++) A[i] = X[i], V[i] = i % (n + 1) == 0, all += X[i] * X[i];
+    while (beside > 1e-32 * all) {
+        beside = 0;
+        for (size_t p = 0; p < n; p++)
+            for (size_t q = p + 1; q < n; q++) {
+                const double a = A[p * n + q], turn = (A[q * n + q] - A[p * n + p]) / (2 * a),
+                             t = a == 0 ? 0 : copysign(1, turn) / (fabs(turn) + hypot(1, turn)),
+                             c = 1 / hypot(1, t), s = t * c;
+                beside += a * a;
+                for (size_t k = 0; k < n; k++) {
+                    const double x = A[k * n + p], y = A[k * n + q];
+                    A[k * n + p] = c * x - s * y, A[k * n + q] = s * x + c * y;
+                }
+                for (size_t k = 0; k < n; k++) {
+                    const double x = A[p * n + k], y = A[q * n + k], u = V[p * n + k], v = V[q * n + k];
+                    A[p * n + k] = c * x - s * y, A[q * n + k] = s * x + c * y;
+                    V[p * n + k] = c * u - s * v, V[q * n + k] = s * u + c * v;
+                }
+            }
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t rank = 0;
+        for (size_t k = 0; k < n; k++)
+            rank += A[k * n + k] < A[i * n + i] || (A[k * n + k] == A[i * n + i] && k < i);
+        w[rank] = A[i * n + i];
+        if (vectors) memcpy(X + rank * n, V + i * n, n * sizeof *X);
+    }
+    release(gpu, room);
+    return KS_PLUGIN_OK;
+}
+
 static size_t path_memory(ks_gpu *gpu, const ks_path_job *job) {
     (void)gpu, (void)job;
     return 64;
@@ -445,6 +492,7 @@ const ks_plugin *ks_plugin_table(void) {
                                     .put = put,
                                     .get = get,
                                     .pack = pack,
+                                    .copy_rows = copy_rows,
                                     .put_block = put_block,
                                     .get_block = get_block,
                                     .lock = lock,
@@ -458,6 +506,8 @@ const ks_plugin *ks_plugin_table(void) {
                                     .batch = batch,
                                     .shift = shift,
                                     .factor = factor,
-                                    .solve = solve};
+                                    .solve = solve,
+                                    .has_eigen = has_eigen,
+                                    .eigen = eigen};
     return &table;
 }

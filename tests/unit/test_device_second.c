@@ -227,9 +227,11 @@ TEST(spectra) {
     ks_placement_close(&b.place);
     static const kspec_spectrum_method methods[] = {KSPEC_SPECTRUM_METHOD_FIT, KSPEC_SPECTRUM_METHOD_MOMENTS,
                                                     KSPEC_SPECTRUM_METHOD_CVPCA};
+    const size_t least = ks_eigen_least;
     for (int k = 0; k < (tiny ? 1 : 3); k++)
         for (int wide = 0; wide < 2; wide++) {
             kspec_matrix phi[TRIALS];
+            ks_eigen_least = wide ? 1 : least;
             double *x = trials((uint64_t)k, wide ? 30 : 45, wide ? 45 : 30, phi);
             kspec_spectrum_opts o = {
                 .size = sizeof o, .method = methods[k], .device = KSPEC_DEVICE_CPU, .no_draws = k == 1};
@@ -244,6 +246,67 @@ TEST(spectra) {
             kspec_free(cpu);
             free(x);
         }
+    ks_eigen_least = least;
+}
+
+static const size_t ORDER = 40;
+
+static kspec_status solve(void *ctx, const ks_run *run, kspec_error *err) {
+    double *G = ctx, copy[40 * 40], w[40], Z[7 * 40];
+    memcpy(copy, G, sizeof copy);
+    return ks_eigen_of_host(run, 1, ORDER, copy, w, 7, Z, err);
+}
+
+/* The rows of V are unit vectors with G v = w v, and w are the processor's values. */
+static void check_eigen(size_t n, const double *G, const double *w, const double *expected, size_t first,
+                        const double *V) {
+    for (size_t k = 0; k < n; k++) CHECK(fabs(w[k] - expected[k]) <= 1e-12 * expected[n - 1]);
+    for (size_t k = first; k < n && V; k++)
+        for (size_t i = 0; i < n; i++) {
+            const double *v = V + (k - first) * n;
+            double product = 0, unit = 0;
+            for (size_t j = 0; j < n; j++) product += G[i * n + j] * v[j], unit += v[j] * v[j];
+            CHECK(fabs(product - w[k] * v[i]) <= 1e-12 * expected[n - 1] && fabs(unit - 1) <= 1e-12);
+        }
+}
+
+TEST(eigenproblems) {
+    bed b;
+    if (!make_bed(&b)) SKIP("no GPU; nothing can be done");
+    const size_t n = ORDER, least = ks_eigen_least;
+    double *A = matrix(4, n, n + 3), G[40 * 40], copy[40 * 40], w[40], expected[40], Z[7 * 40];
+    kspec_error err = {0};
+    for (size_t i = 0; i < n * n; i++) {
+        G[i] = 0;
+        for (size_t k = 0; k < n + 3; k++) G[i] += A[i / n * (n + 3) + k] * A[i % n * (n + 3) + k];
+    }
+    memcpy(copy, G, sizeof G);
+    const ks_run alone = {.threads = 1, .to = 1};
+    CHECK(ks_eigen_of_host(&alone, 0, n, copy, expected, 0, NULL, &err) == KSPEC_OK);
+    ks_eigen_least = 1;
+    memcpy(copy, G, sizeof G);
+    CHECK_MSG(ks_eigen_of_host(&b.run, 0, n, copy, w, 0, NULL, &err) == KSPEC_OK, "%s", err.msg);
+    check_eigen(n, G, w, expected, 0, NULL);
+    memcpy(copy, G, sizeof G);
+    CHECK(ks_eigen_of_host(&b.run, 1, n, copy, w, 0, NULL, &err) == KSPEC_OK);
+    check_eigen(n, G, w, expected, 0, copy);
+    memcpy(copy, G, sizeof G);
+    CHECK(ks_eigen_of_host(&b.run, 1, n, copy, w, 7, Z, &err) == KSPEC_OK);
+    check_eigen(n, G, w, expected, n - 7, Z);
+    /* without memory on the device, the processor solves the problem */
+    for (long after = 0; after < 2; after++) {
+        b.run.device->plugin->fail_after(b.run.device->gpu, after);
+        memcpy(copy, G, sizeof G);
+        CHECK(ks_eigen_of_host(&b.run, 1, n, copy, w, 7, Z, &err) == KSPEC_OK);
+        b.run.device->plugin->fail_after(b.run.device->gpu, -1);
+        check_eigen(n, G, w, expected, n - 7, Z);
+    }
+    failing_alloc_install();
+    bed_failing(&b, 0, solve, G);
+    failing_alloc_uninstall();
+    ks_eigen_least = least;
+    free(A);
+    ks_placement_close(&b.place);
 }
 
 static kspec_status make_gram(void *ctx, const ks_run *run, kspec_error *err) {
@@ -280,6 +343,7 @@ static void all(void) {
     RUN(sums);
     RUN(dimensions);
     RUN(spectra);
+    RUN(eigenproblems);
     if (tiny) return;
     RUN(comparisons);
     RUN(refusals);
