@@ -281,7 +281,8 @@ static kspec_status add_on_device(kspec_accumulator *a, const kspec_matrix *x[2]
     ks_stream_batch b = {.count = 0};
     kspec_error unused = {0};
     *done = 0;
-    if (!run.device || ks_stream_batch_open(&run, &a->sums, x, &b, done, &unused)) return KSPEC_OK;
+    if (!run.device || ks_stream_batch_open(&run, &a->sums, &a->sample, x, &b, done, &unused))
+        return KSPEC_OK;
     if (*done && ks_stream_send(&run, &a->sums, &a->sample, &a->there, &unused)) *done = 0;
     kspec_status st = KSPEC_OK;
     if (*done) {

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "device/borrowed.h"
+#include "device/device.h"
 
 #include <math.h>
 #include <string.h>
@@ -100,22 +101,45 @@ typedef struct {
     kspec_error *err;
 } job;
 
-/* Sums row[i] col[j] Y_a[i,j]^power over rows or over columns, and writes the sums to the host vector out. */
-static void sum(job *j, int a, int power, const double *row, const double *col, ks_tile_result what,
-                double *out) {
-    const ks_mat_expression e = {.m = j->b->count,
-                                 .n = j->s->cols[a],
-                                 .alpha = 1,
-                                 .row = row,
-                                 .col = col,
-                                 .count = 1,
-                                 .factor = {{j->b->Y[a], 0, power}}};
-    if (!j->status) j->status = j->at->expression(j->run, &e, what, NULL, out, j->err);
+/* Writes the sums of squares of the rows of Y_a to the host vector out. */
+static void squares(job *j, int a, double *out) {
+    const ks_mat_expression e = {
+        .m = j->b->count, .n = j->s->cols[a], .alpha = 1, .count = 1, .factor = {{j->b->Y[a], 0, 2}}};
+    if (!j->status) j->status = j->at->expression(j->run, &e, KS_TILE_ROW_SUMS, NULL, out, j->err);
 }
 
-/* Subtracts col[j] from every entry of column j of Y_a. */
-static void take(job *j, int a, const double *col) {
-    const ks_mat_expression e = {.m = j->b->count, .n = j->s->cols[a], .alpha = -1, .col = col};
+enum { NONE = -1 };
+static const ks_mat *vector(const job *j, ptrdiff_t at) {
+    return at == NONE ? NULL : j->at->view(j->b->vectors, (size_t)at);
+}
+
+/*
+ * Sums alpha row[i] col[j] X[i,j]^power over rows or over columns, and writes the sums to the vectors from
+ * `to` on. row and col are places in the vectors, or NONE.
+ */
+static void sum_of(job *j, const ks_mat *X, size_t m, size_t n, double alpha, int power, ptrdiff_t row,
+                   ptrdiff_t col, ks_tile_result what, size_t to) {
+    const ks_mat_expression e = {.m = m,
+                                 .n = n,
+                                 .alpha = alpha,
+                                 .row_held = vector(j, row),
+                                 .col_held = vector(j, col),
+                                 .sums_held = 1,
+                                 .count = 1,
+                                 .factor = {{X, 0, power}}};
+    if (!j->status)
+        j->status = j->at->expression(j->run, &e, what, j->at->view(j->b->vectors, to), NULL, j->err);
+}
+
+/* Computes such sums of the batch Y_a. */
+static void sum(job *j, int a, int power, ptrdiff_t row, ptrdiff_t col, ks_tile_result what, size_t to) {
+    sum_of(j, j->b->Y[a], j->b->count, j->s->cols[a], 1, power, row, col, what, to);
+}
+
+/* Subtracts vectors[col + j] from every entry of column j of Y_a. */
+static void take(job *j, int a, size_t col) {
+    const ks_mat_expression e = {
+        .m = j->b->count, .n = j->s->cols[a], .alpha = -1, .col_held = vector(j, (ptrdiff_t)col)};
     if (!j->status) j->status = j->at->expression(j->run, &e, KS_TILE_ADD, j->b->Y[a], NULL, j->err);
 }
 
@@ -126,7 +150,7 @@ static void take(job *j, int a, const double *col) {
 static double largest(job *j, double *square) {
     double most = 0;
     for (int a = 0; a < matrices(j->s); a++) {
-        sum(j, a, 2, NULL, NULL, KS_TILE_ROW_SUMS, square);
+        squares(j, a, square);
         for (size_t i = 0; i < j->b->count && !j->status; i++)
             if (!(square[i] <= most) && !isnan(most)) most = square[i];
     }
@@ -136,6 +160,7 @@ static double largest(job *j, double *square) {
 void ks_stream_batch_close(const ks_run *run, ks_stream_batch *b) {
     for (int a = 0; a < 2; a++)
         if (b->Y[a]) ks_backend_of(run)->drop(run, b->Y[a]);
+    if (b->vectors) ks_backend_of(run)->drop(run, b->vectors);
     ks_arena_free(&b->arena);
     *b = (ks_stream_batch){.count = 0};
 }
@@ -150,99 +175,97 @@ static int set_unit(ks_stream *s, double most) {
     return e <= s->exponent + HEADROOM;
 }
 
-kspec_status ks_stream_batch_open(const ks_run *run, ks_stream *s, const kspec_matrix *x[2],
-                                  ks_stream_batch *b, int *suits, kspec_error *err) {
+/* Places in the vectors of a batch. Those that the host needs are together, from `r` on. */
+typedef struct {
+    size_t mean, low, d, along, r, diagonal, S3, S4, V, g, times, end;
+} places;
+
+static places places_of(const ks_stream *s, size_t n) {
+    const size_t all = s->all, M = (size_t)matrices(s);
+    places p = {.low = all, .d = 2 * all, .along = 3 * all};
+    p.r = p.along + M * n, p.diagonal = p.r + M * n;
+    p.S3 = p.diagonal + all, p.S4 = p.S3 + all, p.V = p.S4 + all;
+    p.g = p.V + M * all, p.times = p.g + M * all, p.end = p.times + M * all;
+    return p;
+}
+
+kspec_status ks_stream_batch_open(const ks_run *run, ks_stream *s, const ks_reservoir *sample,
+                                  const kspec_matrix *x[2], ks_stream_batch *b, int *suits,
+                                  kspec_error *err) {
     static const char what[] = "a batch";
     job j = {run, ks_backend_of(run), s, b, KSPEC_OK, err};
-    *b = (ks_stream_batch){.count = x[0]->rows};
+    const size_t n = x[0]->rows;
+    const places at = places_of(s, n);
+    *b = (ks_stream_batch){.count = n};
     *suits = 0;
-    b->rows = ks_arena_alloc(&b->arena, ks_size(4, b->count), sizeof *b->rows);
-    if (!b->rows) j.status = ks_nomem(err, what, b->arena.failed);
+    b->found = ks_arena_alloc(&b->arena, at.end - at.r, sizeof *b->found);
+    b->list = ks_arena_alloc(&b->arena, ks_size_add(ks_size(2, n), sample->capacity), sizeof *b->list);
+    if (b->arena.failed) j.status = ks_nomem(err, what, b->arena.failed);
+    if (!j.status) j.status = j.at->hold(run, 1, at.end, what, &b->vectors, err);
     for (int a = 0; a < matrices(s) && !j.status; a++) {
-        j.status = j.at->hold(run, b->count + 1, s->cols[a], what, &b->Y[a], err);
+        j.status = j.at->hold(run, n + 1, s->cols[a], what, &b->Y[a], err);
         if (!j.status) j.status = ks_borrowed_pack(run, x[a], 1, b->Y[a], err);
     }
-    const double most = j.status ? 0 : largest(&j, b->rows);
+    const double most = j.status ? 0 : largest(&j, b->found);
     const int sound = most == 0 || (most > 1e-100 && most < 1e100);
     if (!j.status && sound && set_unit(s, most)) *suits = 1;
     if (j.status || !*suits) ks_stream_batch_close(run, b);
     return j.status;
 }
 
-/* Multiplies Y by f and subtracts the mean of each column. The mean has twice the digits of a double. */
-static void centre(job *j, int a, double f, double *mean, double *low) {
-    const double n = (double)j->b->count;
-    const size_t Q = j->s->cols[a];
-    const ks_mat_expression e = {
-        .m = j->b->count, .n = Q, .alpha = f, .count = 1, .factor = {{j->b->Y[a], 0, 1}}};
+/*
+ * Multiplies Y by f and subtracts the mean of each column. The mean has twice the digits of a double, which go
+ * to the vectors from `mean` and from `low` on.
+ */
+static void centre(job *j, int a, double f, size_t mean, size_t low) {
+    const size_t n = j->b->count, Q = j->s->cols[a];
+    const ks_mat_expression e = {.m = n, .n = Q, .alpha = f, .count = 1, .factor = {{j->b->Y[a], 0, 1}}};
     if (f != 1 && !j->status)
         j->status = j->at->expression(j->run, &e, KS_TILE_STORE, j->b->Y[a], NULL, j->err);
-    sum(j, a, 1, NULL, NULL, KS_TILE_COL_SUMS, mean);
-    for (size_t k = 0; k < Q && !j->status; k++) mean[k] /= n;
+    sum_of(j, j->b->Y[a], n, Q, 1 / (double)n, 1, NONE, NONE, KS_TILE_COL_SUMS, mean);
     take(j, a, mean);
-    sum(j, a, 1, NULL, NULL, KS_TILE_COL_SUMS, low);
-    for (size_t k = 0; k < Q && !j->status; k++) low[k] /= n;
+    sum_of(j, j->b->Y[a], n, Q, 1 / (double)n, 1, NONE, NONE, KS_TILE_COL_SUMS, low);
     take(j, a, low);
 }
 
-/* Copies the rows `from` to `to` of the batch to the sample, from position `place` on. */
-static void keep(job *j, const ks_stream_there *there, size_t from, size_t to, size_t place) {
-    for (int a = 0; a < matrices(j->s) && from < to; a++) {
-        const size_t Q = j->s->cols[a];
-        const ks_mat_expression e = {.m = to - from,
-                                     .n = Q,
-                                     .alpha = 1,
-                                     .count = 1,
-                                     .factor = {{j->at->view(j->b->Y[a], from * Q), 0, 1}}};
-        if (!j->status)
-            j->status = j->at->expression(j->run, &e, KS_TILE_STORE, j->at->view(there->rows[a], place * Q),
-                                          NULL, j->err);
+/*
+ * Offers the rows of the batch to the sample before Y is scaled, and copies all rows that the sample takes at
+ * once. A later row may replace an earlier one.
+ */
+static void offer(job *j, ks_reservoir *sample, uint64_t stream, uint64_t first, size_t *list,
+                  const ks_stream_there *there) {
+    const size_t n = j->b->count;
+    size_t *at = list + 2 * n, count = 0; /* at[place]: 1 + the place in the list */
+    memset(at, 0, sample->capacity * sizeof *at);
+    for (size_t i = 0; i < n; i++) {
+        const double *row = ks_reservoir_place(sample, stream, first + i);
+        if (!row) continue;
+        const size_t place = (size_t)(row - sample->rows) / sample->width;
+        if (!at[place]) at[place] = ++count;
+        list[2 * at[place] - 2] = i, list[2 * at[place] - 1] = place;
     }
+    ks_device *d = j->run->device;
+    for (int a = 0; a < matrices(j->s) && !j->status; a++)
+        j->status =
+            ks_device_status(d,
+                             d->plugin->copy_rows(d->gpu, count, list, j->s->cols[a],
+                                                  ks_mat_address(j->b->Y[a]), ks_mat_address(there->rows[a])),
+                             "the sample of rows", j->err);
 }
 
 /*
- * Offers the rows of the batch to the sample before Y is scaled. Rows that are consecutive in both batch and
- * sample are copied together.
+ * Writes G d_a, the products of the state that the sums of a batch need, to the vectors from to + a all on. d
+ * is in the vectors.
  */
-static void offer(job *j, ks_reservoir *sample, uint64_t stream, uint64_t first,
-                  const ks_stream_there *there) {
-    size_t from = 0, to = 0, place = 0;
-    for (size_t i = 0; i < j->b->count; i++) {
-        const double *at = ks_reservoir_place(sample, stream, first + i);
-        if (!at) continue;
-        const size_t p = (size_t)(at - sample->rows) / sample->width;
-        if (i == to && p == place + (to - from)) {
-            to++;
-            continue;
-        }
-        keep(j, there, from, to, place);
-        from = i, to = i + 1, place = p;
-    }
-    keep(j, there, from, to, place);
-}
-
-/* Computes the products of the state that the sums of a batch need: the diagonal of G, and g[a] = G d_a. */
-static void times(job *j, const ks_stream_there *there, const double *d, ks_stream_part *p, double *scratch) {
+static void times(job *j, const ks_stream_there *there, size_t d, size_t to) {
     const ks_stream *s = j->s;
-    const size_t Q = s->cols[0], R = s->cols[1];
-    for (int a = 0; a < matrices(s) && !j->status; a++)
-        j->status =
-            j->at->diagonal(j->run, p->diagonal + start(s, a), there->G[a ? 2 : 0], s->cols[a], j->err);
     for (int w = 0; w < 3; w++)
         for (int turned = 0; turned < (w == 1 ? 2 : 1) && there->G[w]; turned++) {
-            const int a = turned ? FIRST[w] : SECOND[w];
-            const ks_mat_expression e = {.m = FIRST[w] ? R : Q,
-                                         .n = SECOND[w] ? R : Q,
-                                         .alpha = 1,
-                                         .row = turned ? d : NULL,
-                                         .col = turned ? NULL : d + start(s, a),
-                                         .count = 1,
-                                         .factor = {{there->G[w], 0, 1}}};
-            if (!j->status)
-                j->status = j->at->expression(j->run, &e, turned ? KS_TILE_COL_SUMS : KS_TILE_ROW_SUMS, NULL,
-                                              scratch, j->err);
-            memcpy(p->g[a] + start(s, turned ? SECOND[w] : FIRST[w]), scratch,
-                   s->cols[turned ? SECOND[w] : FIRST[w]] * sizeof *scratch);
+            const int of = turned ? FIRST[w] : SECOND[w], out = turned ? SECOND[w] : FIRST[w];
+            const ptrdiff_t at = (ptrdiff_t)(d + start(s, of));
+            sum_of(j, there->G[w], s->cols[FIRST[w]], s->cols[SECOND[w]], 1, 1, turned ? at : NONE,
+                   turned ? NONE : at, turned ? KS_TILE_COL_SUMS : KS_TILE_ROW_SUMS,
+                   to + (size_t)of * s->all + start(s, out));
         }
 }
 
@@ -256,46 +279,76 @@ static void add_products(job *j, const ks_stream_there *there) {
     }
 }
 
+/* Sets the row after the batch's last one to f times the vectors from `d` on. */
+static void last_row(job *j, double f, size_t d) {
+    for (int a = 0; a < matrices(j->s) && !j->status; a++) {
+        const size_t Q = j->s->cols[a];
+        const ks_mat_expression e = {.m = 1,
+                                     .n = Q,
+                                     .alpha = f,
+                                     .count = 1,
+                                     .factor = {{vector(j, (ptrdiff_t)(d + start(j->s, a))), 0, 1}}};
+        j->status = j->at->expression(j->run, &e, KS_TILE_STORE, j->at->view(j->b->Y[a], j->b->count * Q),
+                                      NULL, j->err);
+    }
+}
+
 kspec_status ks_stream_batch_add(const ks_run *run, ks_stream *s, ks_reservoir *sample, uint64_t stream,
                                  uint64_t first, ks_stream_room *room, ks_stream_batch *b,
                                  ks_stream_there *there, kspec_error *err) {
     job j = {run, ks_backend_of(run), s, b, KSPEC_OK, err};
-    const size_t all = s->all, n = b->count;
-    double *mean = room->vectors, *low = mean + all, *d = low + all, *r[2] = {b->rows, b->rows + n},
-           *along[2] = {b->rows + 2 * n, b->rows + 3 * n};
+    const size_t all = s->all, n = b->count, M = (size_t)matrices(s);
+    const places at = places_of(s, n);
+    double *mean = room->vectors, *low = mean + all, *d = low + all, *found = b->found;
     ks_stream_part *p = &room->part[0], *q = &room->part[1];
     there->fetched = 0;
-    offer(&j, sample, stream, first, there);
+    offer(&j, sample, stream, first, b->list, there);
     ks_stream_part_set(p, s, s->exponent);
     ks_stream_part_clear(q, all, n);
-    memset(b->rows, 0, 4 * n * sizeof *b->rows);
     for (int a = 0; a < matrices(s); a++)
-        centre(&j, a, ldexp(1, -s->exponent), mean + start(s, a), low + start(s, a));
-    for (size_t k = 0; k < all; k++) d[k] = (mean[k] - s->mean[k]) + (low[k] - s->low[k]);
+        centre(&j, a, ldexp(1, -s->exponent), at.mean + start(s, a), at.low + start(s, a));
+    if (!j.status) j.status = j.at->get(run, mean, b->vectors, 2 * all, 1, err);
+    for (size_t k = 0; k < all && !j.status; k++) d[k] = (mean[k] - s->mean[k]) + (low[k] - s->low[k]);
+    if (!j.status) j.status = j.at->put(run, j.at->view(b->vectors, at.d), d, all, err);
     for (int a = 0; a < matrices(s); a++) {
-        sum(&j, a, 2, NULL, NULL, KS_TILE_ROW_SUMS, r[a]);
-        sum(&j, a, 1, NULL, d + start(s, a), KS_TILE_ROW_SUMS, along[a]);
+        const size_t c = (size_t)a;
+        sum(&j, a, 2, NONE, NONE, KS_TILE_ROW_SUMS, at.r + c * n);
+        sum(&j, a, 1, NONE, (ptrdiff_t)(at.d + start(s, a)), KS_TILE_ROW_SUMS, at.along + c * n);
     }
     for (int a = 0; a < matrices(s); a++) {
-        const size_t at = start(s, a);
-        sum(&j, a, 2, NULL, NULL, KS_TILE_COL_SUMS, q->diagonal + at);
-        sum(&j, a, 3, NULL, NULL, KS_TILE_COL_SUMS, q->S3 + at);
-        sum(&j, a, 4, NULL, NULL, KS_TILE_COL_SUMS, q->S4 + at);
-        for (int c = 0; c < matrices(s); c++) {
-            sum(&j, a, 1, r[c], NULL, KS_TILE_COL_SUMS, q->V[c] + at);
-            sum(&j, a, 1, along[c], NULL, KS_TILE_COL_SUMS, q->g[c] + at);
+        const size_t col = start(s, a);
+        sum(&j, a, 2, NONE, NONE, KS_TILE_COL_SUMS, at.diagonal + col);
+        sum(&j, a, 3, NONE, NONE, KS_TILE_COL_SUMS, at.S3 + col);
+        sum(&j, a, 4, NONE, NONE, KS_TILE_COL_SUMS, at.S4 + col);
+        for (size_t c = 0; c < M; c++) {
+            sum(&j, a, 1, (ptrdiff_t)(at.r + c * n), NONE, KS_TILE_COL_SUMS, at.V + c * all + col);
+            sum(&j, a, 1, (ptrdiff_t)(at.along + c * n), NONE, KS_TILE_COL_SUMS, at.g + c * all + col);
         }
     }
-    for (size_t i = 0; i < n; i++) {
-        q->N2[0] += r[0][i], q->N2[1] += r[1][i];
-        q->N4[0] += r[0][i] * r[0][i], q->N4[1] += r[0][i] * r[1][i], q->N4[2] += r[1][i] * r[1][i];
-    }
-    if (s->n) times(&j, there, d, p, mean); /* d includes the batch's means */
     const double both = sqrt((double)s->n * (double)n / (double)(s->n + n));
-    for (size_t k = 0; k < all; k++) mean[k] = both * d[k];
-    for (int a = 0; a < matrices(s) && !j.status; a++)
-        j.status = j.at->put(run, j.at->view(b->Y[a], n * s->cols[a]), mean + start(s, a), s->cols[a], err);
+    if (s->n) times(&j, there, at.d, at.times);
+    last_row(&j, both, at.d);
     add_products(&j, there);
-    if (!j.status) ks_stream_join(s, p, q, d);
-    return j.status;
+    if (!j.status)
+        j.status =
+            j.at->get(run, found, j.at->view(b->vectors, at.r), (s->n ? at.end : at.times) - at.r, 1, err);
+    if (j.status) return j.status;
+    memcpy(q->diagonal, found + (at.diagonal - at.r), all * sizeof *found);
+    memcpy(q->S3, found + (at.S3 - at.r), all * sizeof *found);
+    memcpy(q->S4, found + (at.S4 - at.r), all * sizeof *found);
+    for (size_t c = 0; c < M; c++) {
+        memcpy(q->V[c], found + (at.V - at.r) + c * all, all * sizeof *found);
+        memcpy(q->g[c], found + (at.g - at.r) + c * all, all * sizeof *found);
+        if (s->n) memcpy(p->g[c], found + (at.times - at.r) + c * all, all * sizeof *found);
+    }
+    /* the host's diagonal is always valid: the next batch needs it */
+    for (size_t k = 0; k < all; k++)
+        s->G[k * all + k] = p->diagonal[k] + q->diagonal[k] + both * both * (d[k] * d[k]);
+    for (size_t i = 0; i < n; i++) {
+        const double x = found[i], y = M > 1 ? found[n + i] : 0;
+        q->N2[0] += x, q->N2[1] += y;
+        q->N4[0] += x * x, q->N4[1] += x * y, q->N4[2] += y * y;
+    }
+    ks_stream_join(s, p, q, d);
+    return KSPEC_OK;
 }

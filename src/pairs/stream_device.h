@@ -1,6 +1,7 @@
 /*
  * Keeps the second-order state of a stream (pairs/stream.h) on a GPU, for batches on that GPU. The GPU stores
- * the products of columns and the sample of rows. Vectors over the columns and scalars stay in host memory.
+ * the products of columns and the sample of rows. Vectors over the columns, scalars and the diagonal of the
+ * products stay in host memory.
  */
 #pragma once
 
@@ -32,11 +33,14 @@ void ks_stream_leave(const ks_run *run, ks_stream_there *there);
 typedef struct {
     ks_mat *Y[2]; /* Each matrix has room for `count` + 1 rows. */
     size_t count;
-    double *rows; /* scratch of 4 count */
+    /* `vectors` are on the device. `found` receives those that the host needs, and `list` names rows. */
+    ks_mat *vectors;
+    double *found;
+    size_t *list;
     ks_arena arena;
 } ks_stream_batch;
-kspec_status ks_stream_batch_open(const ks_run *run, ks_stream *s, const kspec_matrix *x[2],
-                                  ks_stream_batch *b, int *suits, kspec_error *err);
+kspec_status ks_stream_batch_open(const ks_run *run, ks_stream *s, const ks_reservoir *sample,
+                                  const kspec_matrix *x[2], ks_stream_batch *b, int *suits, kspec_error *err);
 void ks_stream_batch_close(const ks_run *run, ks_stream_batch *b);
 
 /*
