@@ -20,7 +20,7 @@ class Tracker:
     array of any framework, on a GPU too. Of sequences x tokens x units, tokens are the rows and each sequence
     is a group. Both are centred: center is as in kspec.dimension(), True for rows, and so is
     sampled: "rows" where you have all units of a layer. Moments are of the matrix divided by its root mean
-    square. Other options go to kspec.moments().
+    square; up to m(2), which is one over the dimension, they cost nothing. Other options go to kspec.moments().
     """
 
     def __init__(
@@ -50,8 +50,7 @@ class Tracker:
             dimension, moments = self._of_groups(matrix)
         else:
             dimension = f.dimension(matrix, **self._both)
-            shortest = min(dimension.rows, dimension.cols)
-            moments = f.moments(matrix, n=min(self._n, shortest), **self._both, **self._options).estimates
+            moments = self._of_matrix(matrix, dimension)
         record = {
             "name": name,
             "step": step,
@@ -67,6 +66,18 @@ class Tracker:
         }
         self._records.append(record)
         return record
+
+    def _of_matrix(self, matrix: Any, dimension: Any) -> Any:
+        n = min(self._n, dimension.rows, dimension.cols)
+        if n <= 2:
+            return self._of_dimension(dimension)
+        return f.moments(matrix, n=n, **self._both, **self._options).estimates
+
+    def _of_dimension(self, d: Any) -> list[dict[str, Any]]:
+        """m(1) and m(2), normalized: 1 and one over the dimension"""
+        inverse = [1 / v if v > 0 else None for v in (d.dimension, d.ci_high, d.ci_low)]
+        both = [[1.0, 1.0, 1.0], inverse]
+        return [dict(zip(("value", "ci_low", "ci_high"), row)) for row in both[: self._n]]
 
     def _of_groups(self, cube: Any) -> tuple[Any, Any]:
         """The dimension of sequences x tokens x units, with each sequence as a group; m(1) and m(2)"""
@@ -84,10 +95,7 @@ class Tracker:
             threads=self._both["threads"] or 0,
         )
         dimension = tokens.update(cube).result()
-        whole = dimension.to_dict()
-        values = [1.0, whole["second_moment"] / whole["trace"] ** 2 if whole["trace"] else None]
-        moments = [{"value": v, "ci_low": None, "ci_high": None} for v in values[: self._n]]
-        return dimension, moments
+        return dimension, self._of_dimension(dimension)
 
     @property
     def names(self) -> list[str]:
@@ -304,6 +312,7 @@ def track(model: Any, layers: Sequence[str], probe: Any, **options: Any) -> Any:
     while the probe runs, and measurements run in another thread beside the training. Of an output (batch,
     tokens, units), tokens are rows and sequences are groups; of a tuple, the first part counts. Activations
     stay on their device. Options are those of Tracker; threads is a quarter of the processors unless it is
-    given. All units of a layer are there, so that sampled is "rows" unless it is given.
+    given. All units of a layer are there, so that sampled is "rows" unless it is given. Moments end at m(2)
+    unless n is given: higher ones take much longer than the dimension.
     """
-    return _Tracking(model, list(layers), probe, **{"sampled": "rows", **options})
+    return _Tracking(model, list(layers), probe, **{"sampled": "rows", "n": 2, **options})

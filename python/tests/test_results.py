@@ -7,6 +7,7 @@ import dataclasses
 import math
 import re
 import sys
+import threading
 import types
 from typing import Any
 
@@ -361,6 +362,34 @@ def test_track_of_tokens(x: Any, monkeypatch: Any) -> None:
         kspec.Tracker(center="cols").update("layer", tokens)
     with pytest.raises(kspec.ArgumentError, match="2 groups so far are too few: 5 are needed"):
         kspec.Tracker().update("layer", tokens[:2])
+
+
+def test_track_measures_beside_the_training(x: Any, monkeypatch: Any) -> None:
+    """epoch() returns before the measurement ends, in order; failures are raised where the records are read"""
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(no_grad=contextlib.nullcontext))
+    model = Model(Layer(np.eye(30)))
+    follow = kspec.track(model, ["layer0"], x.view(Tensor))
+    free = threading.Event()
+    measure = follow.update
+
+    def late(*arguments: Any) -> Any:
+        assert free.wait(60)
+        return measure(*arguments)
+
+    monkeypatch.setattr(follow, "update", late)
+    first = follow.epoch()
+    model.layers[0].weights[:] = 0  # a copy is measured
+    assert follow._records == []
+    free.set()
+    want = kspec.dimension(x, sampled="rows")
+    assert first[0]["dimension"] == want.dimension and len(first) == 1
+    assert first[0]["moments"] == [1, 1 / want.dimension]
+    assert first[0]["moments_ci_low"][1] == 1 / want.ci_high
+    model.layers[0].weights = np.full((30, 30), np.nan)
+    follow.epoch(step=9)
+    with pytest.raises(kspec.DataError, match="1200 missing values"):
+        follow.records
+    assert [r["step"] for r in follow.records] == [0]
 
 
 def test_track(x: Any) -> None:
