@@ -148,6 +148,7 @@ def measure(name, args):
         for way, call in ways.items():
             took, out = seconds(lambda call=call: call(args.epochs))
             times[way].append(took / args.epochs)
+            print(f"   {took / args.epochs:.4f} s an epoch, {way}", flush=True)
             found[way] = out
     plain = sorted(times["plain"])[args.repeats // 2]
     print(f"{name}: {args.steps} steps of {tuple(t.data[0].shape)}, {len(t.names)} layers of "
@@ -192,7 +193,8 @@ def main():
     parser.add_argument("--json")
     args = parser.parse_args()
     print(torch.cuda.get_device_name() if DEVICE == "cuda" else "CPU", "PyTorch", torch.__version__)
-    parts(args)
+    if args.every:
+        parts(args)
     found = {name: measure(name, args) for name in ([args.what] if args.what else ["transformer", "resnet"])}
     if args.json:
         with open(args.json, "w") as f:

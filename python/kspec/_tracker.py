@@ -20,7 +20,7 @@ class Tracker:
     array of any framework, on a GPU too. Of sequences x tokens x units, tokens are the rows and each sequence
     is a group. Both are centred: center is as in kspec.dimension(), True for rows, and so is
     sampled: "rows" where you have all units of a layer. Moments are of the matrix divided by its root mean
-    square; up to m(2), which is one over the dimension, they cost nothing. Other options go to kspec.moments().
+    square. m(2) is one over the dimension and costs nothing. Other options go to kspec.moments().
     """
 
     def __init__(

@@ -365,7 +365,7 @@ def test_track_of_tokens(x: Any, monkeypatch: Any) -> None:
 
 
 def test_track_measures_beside_the_training(x: Any, monkeypatch: Any) -> None:
-    """epoch() returns before the measurement ends, in order; failures are raised where the records are read"""
+    """epoch() returns before the measurement ends; failures are raised where the records are read"""
     monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(no_grad=contextlib.nullcontext))
     model = Model(Layer(np.eye(30)))
     follow = kspec.track(model, ["layer0"], x.view(Tensor))

@@ -183,17 +183,47 @@ static kind look(const kspec_matrix *x, size_t i, size_t *where) {
 
 static const char *const BATCHES[2] = {"the batch", "the second batch"};
 
-static kspec_status check_entries(const kspec_accumulator *a, const kspec_matrix *x, const char *what,
-                                  kspec_error *err) {
-    for (size_t i = 0; i < x->rows; i++) {
+/* Rows that one thread checks or copies at a time */
+enum { ROWS = 64 };
+
+typedef struct {
+    kspec_accumulator *a;
+    const kspec_matrix *x, *other;
+    const char *what;
+    size_t from, count; /* the rows of the batch */
+    double *to;
+} rows_job;
+
+static kspec_status each_rows(const rows_job *j, ks_chunk_fn fn, kspec_error *err) {
+    const ks_run run = {.threads = j->a->threads, .to = 1};
+    return ks_parallel_for(&run, (j->count + ROWS - 1) / ROWS, fn, (void *)(uintptr_t)j, err);
+}
+
+static kspec_status check_rows(void *ctx, size_t chunk, const ks_worker *worker) {
+    const rows_job *j = ctx;
+    const size_t from = chunk * ROWS, to = from + ROWS < j->count ? from + ROWS : j->count;
+    for (size_t i = from; i < to; i++) {
         size_t where = 0;
-        const kind k = look(x, i, &where);
-        if (k == WHOLE || (k == MISSING && a->o.omit_nan)) continue;
-        kspec_status st = ks_fail(err, KSPEC_E_DATA, "%s: row %zu, column %zu (from 0) is %s", what, i, where,
-                                  k == MISSING ? "NaN" : "infinite");
-        return k == MISSING ? ks_about(err, "omit_nan", NULL, st) : st;
+        const kind k = look(j->x, i, &where);
+        if (k == WHOLE || (k == MISSING && j->a->o.omit_nan)) continue;
+        kspec_status st = ks_fail(worker->err, KSPEC_E_DATA, "%s: row %zu, column %zu (from 0) is %s",
+                                  j->what, i, where, k == MISSING ? "NaN" : "infinite");
+        return k == MISSING ? ks_about(worker->err, "omit_nan", NULL, st) : st;
     }
     return KSPEC_OK;
+}
+
+static kspec_status check_entries(kspec_accumulator *a, const kspec_matrix *x, const char *what,
+                                  kspec_error *err) {
+    rows_job j = {.a = a, .x = x, .what = what, .count = x->rows};
+    kspec_status st = each_rows(&j, check_rows, NULL);
+    /* Only a second look, by this thread, says which option leaves such rows out. */
+    const ks_worker alone = {.err = err};
+    for (size_t k = 0; st && k * ROWS < x->rows; k++) {
+        kspec_status found = check_rows(&j, k, &alone);
+        if (found) return found;
+    }
+    return st;
 }
 
 static kspec_status check_batch(const kspec_accumulator *a, const kspec_matrix *x, const kspec_matrix *other,
@@ -237,6 +267,24 @@ void ks_accumulator_row(const kspec_matrix *x, const kspec_matrix *other, size_t
     if (other) copy_row(other, i, to + x->cols);
 }
 
+static kspec_status copy_rows(void *ctx, size_t chunk, const ks_worker *worker) {
+    (void)worker;
+    const rows_job *j = ctx;
+    const size_t from = chunk * ROWS, to = from + ROWS < j->count ? from + ROWS : j->count;
+    for (size_t i = from; i < to; i++)
+        ks_accumulator_row(j->x, j->other, j->from + i, j->to + i * j->a->sums.all);
+    return KSPEC_OK;
+}
+
+/* Counts the rows from `from` on that are added together: up to the first omitted one, or to a full block. */
+static size_t rows_together(const kspec_accumulator *a, const kspec_matrix *x, const kspec_matrix *other,
+                            size_t from) {
+    const size_t room = a->block - a->held, left = x->rows - from, most = left < room ? left : room;
+    size_t n = 0;
+    while (a->o.omit_nan && n < most && !ks_accumulator_omits(x, other, from + n)) n++;
+    return a->o.omit_nan ? n : most;
+}
+
 kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *x, const kspec_matrix *other,
                                       const uint64_t *groups, kspec_error *err) {
     ks_clear(err);
@@ -248,15 +296,17 @@ kspec_status kspec_accumulator_update(kspec_accumulator *a, const kspec_matrix *
     if (!st && a->o.grouped) return ks_accumulator_add_groups(a, x, other, groups, err);
     if (!st) st = bring_home(a, err);
     if (!st) st = ks_blas_enter(a->threads, err);
-    for (size_t i = 0; i < x->rows && !st; i++) {
-        double *to = a->waiting + a->held * a->sums.all;
-        if (a->o.omit_nan && ks_accumulator_omits(x, other, i)) {
-            a->omitted++;
-            continue;
+    for (size_t i = 0; i < x->rows && !st;) {
+        const size_t n = rows_together(a, x, other, i), all = a->sums.all;
+        double *to = a->waiting + a->held * all;
+        (void)each_rows(&(rows_job){a, x, other, NULL, i, n, to}, copy_rows, NULL); /* cannot fail */
+        for (size_t k = 0; k < n; k++) ks_reservoir_offer(&a->sample, a->o.stream, a->taken++, to + k * all);
+        a->held += n, i += n;
+        if (a->held == a->block) {
+            flush(a);
+        } else if (i < x->rows) {
+            a->omitted++, i++;
         }
-        ks_accumulator_row(x, other, i, to);
-        ks_reservoir_offer(&a->sample, a->o.stream, a->taken++, to);
-        if (++a->held == a->block) flush(a);
     }
     if (!st) ks_blas_exit();
     return st;

@@ -88,6 +88,16 @@ void ks_gemm_diagonal(int ta, size_t n, size_t k, double alpha, const double *A,
     ks_blas_end();
 }
 
+void ks_add_forms(int symmetric, size_t rows, size_t Q, size_t R, const double *X, size_t ldx,
+                  const double *M, size_t ldm, const double *Y, size_t ldy, double *T, double *form) {
+    for (size_t c = 0; c < R; c += KS_FORM_BLOCK) {
+        const size_t n = R - c < KS_FORM_BLOCK ? R - c : KS_FORM_BLOCK, above = symmetric ? c : Q;
+        if (above) ks_gemm(0, 0, rows, n, above, symmetric ? 2 : 1, X, ldx, M + c, ldm, 0, T, n);
+        if (symmetric) ks_gemm(0, 0, rows, n, n, 1, X + c, ldx, M + c * ldm + c, ldm, above ? 1 : 0, T, n);
+        for (size_t i = 0; i < rows; i++) form[i] += ks_dot(n, Y + i * ldy + c, T + i * n);
+    }
+}
+
 static void multiply(const ks_tiled *g, size_t k0, size_t bi, size_t bj) {
     const size_t width = g->symmetric ? KS_STRIP : KS_STRIP_COLS, i = bi * KS_STRIP, j = bj * width;
     const size_t m = g->m - i < KS_STRIP ? g->m - i : KS_STRIP, n = g->n - j < width ? g->n - j : width;

@@ -44,6 +44,15 @@ void ks_gemm(int ta, int tb, size_t m, size_t n, size_t k, double alpha, const d
 void ks_gemm_diagonal(int ta, size_t n, size_t k, double alpha, const double *A, size_t lda, double beta,
                       double *C, size_t ldc);
 
+/*
+ * Adds x_i' M y_i to form[i] for `rows` rows of X (Q columns) and Y (R columns). symmetric: Y is X and M is
+ * symmetric. Blocks above the diagonal of M then count twice, which halves the work. T is scratch of rows x
+ * KS_FORM_BLOCK.
+ */
+enum { KS_FORM_BLOCK = 256 };
+void ks_add_forms(int symmetric, size_t rows, size_t Q, size_t R, const double *X, size_t ldx,
+                  const double *M, size_t ldm, const double *Y, size_t ldy, double *T, double *form);
+
 /* ks_gemm() on the threads of `run`, in tiles of C. */
 kspec_status ks_gemm_tiled(const ks_run *run, int ta, int tb, size_t m, size_t n, size_t k, double alpha,
                            const double *A, size_t lda, const double *B, size_t ldb, double beta, double *C,

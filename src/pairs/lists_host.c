@@ -13,10 +13,13 @@
 #include <string.h>
 
 /*
- * A product is computed in blocks of BAND rows and BLOCK columns, and sums in strips of STRIP columns. The
- * rows are divided into at most PARTS parts.
+ * Sums are computed in bands of BAND rows and strips of STRIP columns. The rows are divided into at most PARTS
+ * parts.
  */
-enum { BAND = 128, BLOCK = 128, STRIP = 512, PARTS = 64 };
+enum { BAND = 128, STRIP = 512, PARTS = 64 };
+
+/* The rows whose forms are computed together: more rows are faster, but leave less to divide among threads. */
+static size_t band_of(size_t P) { return P < 3000 ? 128 : 256; }
 
 /*
  * For each column, the code sums x^2, w x^2, w x, x^3 and x^4 over the rows, where w is the other matrix's
@@ -30,7 +33,8 @@ typedef struct {
     size_t rows; /* per part */
     double *partial[2], *tx[2];
     double *M;         /* Q x R */
-    double **T;        /* BAND x BLOCK per worker */
+    size_t band;       /* rows of a chunk of forms */
+    double **T;        /* band x KS_FORM_BLOCK per worker */
     double *scale;     /* Factors of the columns (ks_sums.scaled), or NULL. */
     double *weighted;  /* For each row of X, the sum of scale x^2. */
     double *row_scale; /* For each row of M, the sum of scale M^2. */
@@ -124,25 +128,13 @@ static kspec_status sum_product(void *ctx, size_t chunk, const ks_worker *worker
 
 /* ---- forms ---- */
 
-/* Computes form[i] = x_i' M y_i. For a symmetric M, blocks above the diagonal count twice. */
-static void band_forms(const job *j, size_t i0, size_t m, double *T) {
-    const ks_two *t = j->l->t;
-    const size_t Q = t->Q, R = t->R;
-    const double *X = t->X + i0 * Q, *Y = t->Y + i0 * R;
-    for (size_t c = 0; c < R; c += BLOCK) {
-        const size_t n = R - c < BLOCK ? R - c : BLOCK, above = t->same ? c : Q;
-        if (above) ks_gemm(0, 0, m, n, above, t->same ? 2 : 1, X, Q, j->M + c, R, 0, T, n);
-        if (t->same) ks_gemm(0, 0, m, n, n, 1, X + c, Q, j->M + c * R + c, R, above ? 1 : 0, T, n);
-        for (size_t i = 0; i < m; i++) j->l->form[i0 + i] += ks_dot(n, Y + i * R + c, T + i * n);
-    }
-}
-
 static kspec_status row_band(void *ctx, size_t chunk, const ks_worker *worker) {
     const job *j = ctx;
     const ks_lists *l = j->l;
     const ks_two *t = l->t;
-    const size_t Q = t->Q, i0 = chunk * BAND, m = t->P - i0 < BAND ? t->P - i0 : BAND;
-    band_forms(j, i0, m, j->T[worker->index]);
+    const size_t Q = t->Q, i0 = chunk * j->band, m = t->P - i0 < j->band ? t->P - i0 : j->band;
+    ks_add_forms(t->same, m, Q, t->R, t->X + i0 * Q, Q, j->M, t->R, t->Y + i0 * t->R, t->R,
+                 j->T[worker->index], l->form + i0);
     for (size_t i = i0; i < i0 + m; i++) {
         const double *x = t->X + i * Q;
         double fourth = 0, squares = 0, weighted = 0;
@@ -182,7 +174,7 @@ static ks_quad scaled_quad(const job *j) {
 static kspec_status open(const ks_run *run, const ks_lists *l, size_t parts, size_t lines, job *j,
                          ks_arena *arena, kspec_error *err) {
     const ks_two *t = l->t;
-    const size_t Q = t->Q, R = t->R, bands = (t->P + BAND - 1) / BAND, cols[2] = {Q, R};
+    const size_t Q = t->Q, R = t->R, bands = (t->P + j->band - 1) / j->band, cols[2] = {Q, R};
     const size_t workers = (size_t)ks_workers(run, bands);
     for (int k = 0; k < (t->same ? 1 : 2); k++) {
         j->partial[k] = ks_arena_zalloc(arena, ks_size(parts, ks_size(SUMS, cols[k])), sizeof(double));
@@ -197,7 +189,7 @@ static kspec_status open(const ks_run *run, const ks_lists *l, size_t parts, siz
     }
     j->T = ks_arena_alloc(arena, workers, sizeof *j->T);
     for (size_t k = 0; k < workers && j->T && !t->whole; k++)
-        j->T[k] = ks_arena_alloc(arena, BAND * BLOCK, sizeof(double));
+        j->T[k] = ks_arena_alloc(arena, j->band * KS_FORM_BLOCK, sizeof(double));
     return arena->failed ? ks_nomem(err, "the products of columns", arena->failed) : KSPEC_OK;
 }
 
@@ -212,12 +204,13 @@ static kspec_status product(const ks_run *run, const job *j, kspec_error *err) {
 kspec_status ks_lists_on_host(const ks_run *run, const ks_lists *l, ks_quad *scaled, kspec_error *err) {
     const ks_two *t = l->t;
     const size_t parts = t->P < PARTS * BAND ? (t->P + BAND - 1) / BAND : PARTS,
-                 lines = (t->Q + BAND - 1) / BAND, bands = (t->P + BAND - 1) / BAND;
+                 lines = (t->Q + BAND - 1) / BAND, band = band_of(t->P), bands = (t->P + band - 1) / band;
     ks_arena arena = {0};
     job j = {.l = l,
              .own = t->same && (ks_lists_own(t, 0) > 0 || ks_lists_own(t, 1) > 0 || t->scaled),
              .rows = (t->P + parts - 1) / parts,
-             .lines = BAND};
+             .lines = BAND,
+             .band = band};
     const ks_run quiet = ks_run_part(run, 0, 0), first = ks_run_part(run, 0, t->whole ? 1 : 0.5),
                  second = ks_run_part(run, 0.5, 1);
     kspec_status st = open(run, l, parts, lines, &j, &arena, err);
@@ -233,7 +226,7 @@ kspec_status ks_lists_on_host(const ks_run *run, const ks_lists *l, ks_quad *sca
         double *rows[] = {l->form, l->third, l->fourth, l->squares, l->cubes, j.weighted};
         ks_share shares[sizeof rows / sizeof *rows];
         const int count = (int)(sizeof rows / sizeof *rows) - !j.weighted;
-        for (int k = 0; k < count; k++) shares[k] = (ks_share){rows[k], sizeof(double), t->P, BAND};
+        for (int k = 0; k < count; k++) shares[k] = (ks_share){rows[k], sizeof(double), t->P, band};
         st = ks_team_for(&second, "forms", bands, row_band, &j, shares, count, err);
     }
     if (!st && j.scale) *scaled = scaled_quad(&j);

@@ -214,8 +214,8 @@ kspec_status ks_stream_batch_open(const ks_run *run, ks_stream *s, const ks_rese
 }
 
 /*
- * Multiplies Y by f and subtracts the mean of each column. The mean has twice the digits of a double, which go
- * to the vectors from `mean` and from `low` on.
+ * Multiplies Y by f and subtracts the mean of each column. The mean has twice the digits of a double. Its two
+ * parts go to the vectors from `mean` and from `low` on.
  */
 static void centre(job *j, int a, double f, size_t mean, size_t low) {
     const size_t n = j->b->count, Q = j->s->cols[a];

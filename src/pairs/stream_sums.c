@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BAND = 128, STRIP = 8 };
+enum { BAND = 256, STRIP = 8 };
 
 /* Sum w belongs to the matrices FIRST[w] and SECOND[w]: 00, 11 or 01. N4[OF_N4[w]] is its sum of r_a r_b. */
 static const int FIRST[3] = {0, 1, 0}, SECOND[3] = {0, 1, 1}, OF_N4[3] = {0, 2, 1};
@@ -22,7 +22,7 @@ typedef struct {
     double *mean;        /* 0 if centred */
     double *x, *r[2];    /* x contains scaled rows, centred if requested. r[a] is |x_a|^2. */
     double *form[3];     /* x_a' G_ab x_b for each row. */
-    double **T;          /* BAND x all per worker */
+    double **T;          /* BAND x KS_FORM_BLOCK per worker */
     double *weighted[2]; /* The sum of r_a x^2 over all rows, for each column. */
 } job;
 
@@ -40,16 +40,11 @@ static kspec_status row_band(void *ctx, size_t chunk, const ks_worker *worker) {
     const size_t all = s->all, from = chunk * BAND, m = j->count - from < BAND ? j->count - from : BAND;
     double *T = j->T[worker->index];
     for (int a = 0; a < 2 && s->cols[a]; a++) {
-        const size_t at = start(s, a), width = all - at;
-        ks_gemm(0, 0, m, width, s->cols[a], 1, j->x + from * all + at, all, s->G + at * all + at, all, 0, T,
-                width);
-        for (size_t i = 0; i < m; i++) {
-            const double *x = j->x + (from + i) * all;
-            double *t = T + i * width;
-            j->r[a][from + i] = dot_of(s, x, x, a);
-            j->form[a][from + i] = ks_dot(s->cols[a], x + at, t);
-            if (a == 0) j->form[2][from + i] = ks_dot(s->cols[1], x + s->cols[0], t + s->cols[0]);
-        }
+        const size_t at = start(s, a), Q = s->cols[a], R = a == 0 ? s->cols[1] : 0;
+        const double *x = j->x + from * all + at, *G = s->G + at * all + at;
+        ks_add_forms(1, m, Q, Q, x, all, G, all, x, all, T, j->form[a] + from);
+        ks_add_forms(0, m, Q, R, x, all, G + Q, all, x + Q, all, T, j->form[2] + from);
+        for (size_t i = 0; i < m; i++) j->r[a][from + i] = ks_dot(Q, x + i * all, x + i * all);
     }
     return KSPEC_OK;
 }
@@ -139,7 +134,7 @@ static kspec_status open_job(int threads, const ks_stream_of *of, ks_stream_room
     for (int a = 0; a < 2; a++) j->weighted[a] = ks_arena_zalloc(arena, all, sizeof(double));
     j->T = ks_arena_alloc(arena, workers, sizeof *j->T);
     for (size_t k = 0; k < workers && j->T; k++)
-        j->T[k] = ks_arena_alloc(arena, ks_size(BAND, all), sizeof(double));
+        j->T[k] = ks_arena_alloc(arena, BAND * KS_FORM_BLOCK, sizeof(double));
     if (st || arena->failed) return st ? st : ks_nomem(err, "rows left out", arena->failed);
     for (int a = 0; a < 2; a++) j->r[a] = rows + (size_t)a * count;
     for (int w = 0; w < 3; w++) j->form[w] = rows + (size_t)(2 + w) * count;
