@@ -12,13 +12,10 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * Sums are computed in bands of BAND rows and strips of STRIP columns. The rows are divided into at most PARTS
- * parts.
- */
+/* Sums take BAND rows and STRIP columns at a time. The rows are divided into at most PARTS parts. */
 enum { BAND = 128, STRIP = 512, PARTS = 64 };
 
-/* The rows whose forms are computed together: more rows are faster, but leave less to divide among threads. */
+/* Counts the rows whose forms are computed together. More rows are faster, but leave fewer chunks to threads. */
 static size_t band_of(size_t P) { return P < 3000 ? 128 : 256; }
 
 /*
