@@ -15,7 +15,7 @@
 /* Sums take BAND rows and STRIP columns at a time. The rows are divided into at most PARTS parts. */
 enum { BAND = 128, STRIP = 512, PARTS = 64 };
 
-/* Counts the rows whose forms are computed together. More rows are faster, but leave fewer chunks to threads. */
+/* Counts the rows of a chunk of forms. More rows are faster, but leave fewer chunks to the threads. */
 static size_t band_of(size_t P) { return P < 3000 ? 128 : 256; }
 
 /*
