@@ -30,7 +30,7 @@ static int check_shapes(const char *const *inputs, const cli_batch *b) {
                              "%s is %zu x %zu x %zu (batch, rows, columns), %s is %zu x %zu x %zu", inputs[i],
                              d->trials, d->rows, d->cols, inputs[0], first->trials, first->rows, first->cols);
         if (d->memory != first->memory)
-            return cli_error(EXIT_USAGE, "the trials of a batch are on a GPU or on the host, all of them");
+            return cli_error(EXIT_USAGE, "the trials of a batch must all be on the GPU, or all on the host");
     }
     return EXIT_DONE;
 }

@@ -33,9 +33,9 @@ static const cli_option options[] = {
     {"n",       'n', OPT_INT,    ARG(nmax),      "NMAX",
      "highest order of the moments compared, at most 4 (default 2)", .min = 1},
     {"label",     0, OPT_LABEL,  ARG(labels),    "NAME",
-     "the INPUTs that follow are trials of one matrix, called NAME; may be given again"},
+     "call the following INPUTs NAME: they are trials of one matrix; may be repeated"},
     {"splits",    0, OPT_INT,    ARG(splits),    "R",
-     "more than two trials: random splits to average over (default 8)", .min = 1},
+     "with more than two trials, average over R random splits (default 8)", .min = 1},
     CLI_ROW_GROUPS_OPTIONS(GROUPS),
     CLI_STANDARDIZE_OPTION(ARG),
     CLI_CHUNK_OPTION(ARG),
@@ -143,7 +143,7 @@ static json_t *to_json(const void *result) {
 
 static void print_alignment(FILE *f, const kspec_compare_result *r) {
     if (r->paired != KSPEC_PAIRED_ROWS) {
-        fputs("no alignment: it is of matrices with the same rows\n", f);
+        fputs("no alignment: it needs two matrices with the same rows\n", f);
         return;
     }
     fputs(isfinite(r->alignment) ? "alignment " : "alignment undefined", f);
@@ -192,7 +192,7 @@ static void print_two(FILE *f, const output *u) {
         cli_print_p(f, 8, e->p);
         fputc('\n', f);
     }
-    fputs("p is of the difference of logarithms, where both values are known to within a factor of e\n", f);
+    fputs("p tests the difference of logarithms if both values are known to within a factor of e\n", f);
     cli_left_out_print(f, c, r->doubts, r->doubt_count);
     cli_sampled_print(f, u->a->sampled, u->a->population_rows, u->a->population_cols);
     cli_device_print(f, &r->device);
@@ -237,13 +237,13 @@ static int check(const compare_args *a, const cli_recordings *of) {
     if (of->count < 2) return cli_error(EXIT_USAGE, "compare takes two INPUTs or more, not %zu", of->count);
     if (of->count > 2 && a->paired != KSPEC_PAIRED_ROWS)
         return cli_error(EXIT_USAGE,
-                         "more than two matrices are compared by their alignments, which are of "
-                         "the same rows: --paired %s is for two",
+                         "more than two matrices need the same rows, because only their alignments are "
+                         "compared: --paired %s takes two",
                          cli_choice_name(pairings, a->paired));
     const cli_recording *x = &of->at[0];
     for (size_t k = 1; k < of->count; k++)
         if (of->at[k].data->memory != x->data->memory)
-            return cli_error(EXIT_USAGE, "%s and %s: matrices are on a GPU or on the host, all of them",
+            return cli_error(EXIT_USAGE, "%s and %s: all matrices must be on the GPU, or all on the host",
                              x->name, of->at[k].name);
     for (size_t k = 0; k < of->count; k++) {
         const int status =
@@ -255,7 +255,7 @@ static int check(const compare_args *a, const cli_recordings *of) {
         if (a->paired == KSPEC_PAIRED_ROWS && x->data->rows != y->data->rows)
             return cli_error(EXIT_INPUT,
                              "%s has %zu rows and %s has %zu: they cannot be the same inputs; --paired cols "
-                             "or none compares dimensions and moments alone",
+                             "or none compares only dimensions and moments",
                              x->name, x->data->rows, y->name, y->data->rows);
         if (a->paired == KSPEC_PAIRED_COLS && x->data->cols != y->data->cols)
             return cli_error(EXIT_INPUT,
@@ -306,8 +306,8 @@ static int compare(const compare_args *a, const cli_recording *x, const cli_reco
 static int read_groups(const compare_args *a, const kspec_dataset *d, kspec_labels **out) {
     if (a->paired == KSPEC_PAIRED_ROWS) return cli_read_row_groups(&a->common, a->groups.rows, d->rows, out);
     return cli_error(EXIT_USAGE,
-                     "--groups labels the rows that matrices share: --paired %s has none; --block "
-                     "takes rows that follow each other",
+                     "--groups labels the rows that the matrices share, but with --paired %s they share "
+                     "none; --block groups consecutive rows",
                      cli_choice_name(pairings, a->paired));
 }
 
@@ -456,13 +456,14 @@ static int check_batches(const compare_args *a, const cli_recordings *of, const 
     if (of->count == 1 && b[0].count < 2)
         return cli_error(EXIT_INPUT, "%s holds one matrix: nothing to compare it with", of->at[0].name);
     if (x->memory != y->memory)
-        return cli_error(EXIT_USAGE, "%s and %s: matrices are on a GPU or on the host, all of them",
+        return cli_error(EXIT_USAGE, "%s and %s: all matrices must be on the GPU, or all on the host",
                          of->at[0].name, of->at[1].name);
     if (x->rows != y->rows)
         return cli_error(EXIT_INPUT, "%s has %zu rows and %s has %zu: they cannot be the same inputs",
                          of->at[0].name, x->rows, of->at[1].name, y->rows);
-    return a->groups.rows && x->memory ? cli_error(EXIT_USAGE, "--groups takes matrices in the host's memory")
-                                       : EXIT_DONE;
+    return a->groups.rows && x->memory
+               ? cli_error(EXIT_USAGE, "--groups needs matrices in host memory, not on a GPU")
+               : EXIT_DONE;
 }
 
 static int compute_batches(const compare_args *a, const cli_batch b[2], size_t count, const char *names[2],
@@ -491,8 +492,9 @@ static int run_batches(const compare_args *a) {
     kspec_labels *groups = NULL;
     int status = cli_recordings_make(c, &a->labels, 1, &of);
     if (!status && (of.count < 1 || of.count > 2))
-        status = cli_error(EXIT_USAGE, "a batch is compared with itself or with one other, not %zu of them",
-                           of.count);
+        status =
+            cli_error(EXIT_USAGE, "a batch can be compared with itself or with one other batch, not with %zu",
+                      of.count);
     for (size_t k = 0; k < of.count && !status; k++) {
         status = cli_batch_read(c, k ? "other" : NULL, (const char *const *)of.at[k].inputs, of.at[k].count,
                                 &b[k]);
@@ -569,13 +571,14 @@ const cli_command cmd_compare = {
     .description =
         "Estimates the alignment (CKA) of the covariances behind two matrices with the same rows, without "
         "the\n"
-        "bias that their sizes have, and the differences of dimension and moments, with error bars. Of more\n"
-        "than two matrices it gives all alignments. With an axis batch, every matrix of A is compared with "
-        "every\n"
-        "matrix of B, or with the others of A: layers with layers, or times with times.\n"
-        "A and B are INPUTs: .npy, .npz:key, .h5:/path, .mat:name, idx or text; a 3-D array holds trials, as "
-        "do\n"
-        "several INPUTs after a label; @FILE is a matrix for each of its lines.",
+        "bias that their sizes cause, and the differences of dimension and moments, with error bars. For "
+        "more\n"
+        "than two matrices it prints the alignment of each pair. With an axis batch, it compares every "
+        "matrix of\n"
+        "A with every matrix of B, or with the others of A: layers with layers, or times with times.\n"
+        "A and B are INPUTs: .npy, .npz:key, .h5:/path, .mat:name, idx or text. A 3-D array holds trials, "
+        "and so\n"
+        "do several INPUTs after a label. @FILE names one matrix per line.",
     .options = options,
     .args_size = sizeof(compare_args),
     .reads_input = 1,

@@ -68,7 +68,8 @@ const cli_command cmd_config = {
     .name = "config",
     .summary = "version, instruction set, libraries",
     .synopsis = "config [OPTIONS]",
-    .description = "What this build of kspec is and what it uses on this machine.",
+    .description = "Shows the version of kspec, and the instruction set, libraries and plugins that it uses "
+                   "on this machine.",
     .args_size = sizeof(config_args),
     .no_picture = 1,
     .run = run,

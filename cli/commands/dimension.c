@@ -29,15 +29,16 @@ typedef struct {
 static const cli_option options[] = {
     CLI_CENTER_OPTIONS(ARG, "rows"),
     CLI_SAMPLED_OPTIONS(ARG),
-    {"curve",     0, OPT_FLAG,  ARG(curve),     NULL, "also from fewer rows and columns, taken at random"},
+    {"curve",     0, OPT_FLAG,  ARG(curve),     NULL,
+     "also estimate it from random parts with fewer rows and columns"},
     {"plan",      0, OPT_STRING, ARG(plan),     "PxQ",
-     "also the interval to expect from P rows and Q columns, such as 2000x500"},
+     "also predict the interval that P rows and Q columns would give, such as 2000x500"},
     {"label",     0, OPT_LABEL, ARG(labels),    "NAME",
-     "the INPUTs that follow are a matrix of their own, called NAME; may be given again"},
+     "call the following INPUTs NAME: they are trials of one more matrix; may be repeated"},
     {"splits",    0, OPT_INT,   ARG(splits),    "R",
-     "more than two trials: random splits to average over (default 8)", .min = 1},
+     "with more than two trials, average over R random splits (default 8)", .min = 1},
     {"target",    0, OPT_STRING, ARG(target),   "Y",
-     "labels of the rows, a column of INPUT or a file: their alignment with the kernel"},
+     "also align the kernel with labels of the rows: a column of INPUT, or a file"},
     CLI_GROUPS_OPTIONS(GROUPS),
     CLI_STANDARDIZE_OPTION(ARG),
     CLI_CHUNK_OPTION(ARG),
@@ -156,8 +157,8 @@ static void print_treatment(FILE *f, const dimension_args *a, const kspec_dimens
                                              : "the mean of each column takes no part");
     cli_sampled_print(f, a->sampled, a->population_rows, a->population_cols);
     if (one_trial)
-        fputs("one trial: noise that is independent in every entry counts as dimensions; repeat the "
-              "measurement to be free of it\n",
+        fputs("with one trial, independent noise in the entries counts as dimensions; a repeated measurement "
+              "removes it\n",
               f);
 }
 
@@ -445,19 +446,18 @@ const cli_command cmd_dimension = {
                 "[--target Y] [--splits R] [--chunk ROWS] [--concat] [OPTIONS]",
     .description =
         "How many dimensions do your data have? Rows are what you showed or sampled (images, time points,\n"
-        "cells), columns what you measured (neurons, units, genes). The answer is the participation ratio, "
-        "which\n"
-        "is n for n directions of equal variance. Counted in the matrix itself it grows with the size of "
-        "the\n"
-        "matrix; this estimate does not, and has a 95% interval.\n"
+        "cells), columns what you measured (neurons, units, genes). The dimension is the participation "
+        "ratio,\n"
+        "which is n for n directions of equal variance. The dimension of the matrix itself grows with the\n"
+        "matrix. This estimate does not, and has a 95% interval.\n"
         "    kspec dimension responses.npy                    one number\n"
         "    kspec dimension trial1.npy trial2.npy            the same rows and columns, measured twice\n"
         "    kspec dimension x.npy --axes cols,rows,trials    neurons x images x repeats in one file\n"
         "    kspec dimension x.npy --axes batch,rows,cols     a dimension for each time, layer or step\n"
         "    kspec dimension x.csv --select-cols 1-           without an index column\n"
-        "INPUT is .npy, .npz:key, .h5:/path, .mat:name, idx or text; several are trials of one matrix, "
+        "INPUT is .npy, .npz:key, .h5:/path, .mat:name, idx or text. Several are trials of one matrix, "
         "unless\n"
-        "--label parts them; @FILE is a matrix for each of its lines: INPUT, or NAME and INPUTs between "
+        "--label separates them. A line of @FILE names a matrix: INPUT, or NAME and INPUTs separated by "
         "tabs.",
     .options = options,
     .args_size = sizeof(dimension_args),

@@ -21,26 +21,27 @@ static const cli_choice sides[] = {{"rows", 1}, {"cols", 2}, {"both", 3}, {0}};
 
 static const cli_option options[] = {
     {"center",        0, OPT_STRING, ARG(center),        "AXES",
-     "remove the mean over these axes: names of indices, or rows, cols or both", sides,
+     "remove the mean over these axes, given by names of indices, or rows, cols or both", sides,
      .bare = "rows"},
     {"complete",      0, OPT_STRING, ARG(complete),      "AXES",
-     "axes that are all there is: coincidences are allowed, and nothing is left out"},
+     "these axes are complete populations: indices may coincide, and the jackknife leaves none out"},
     {"population",    0, OPT_STRING, ARG(population),    "AXIS=N,...",
-     "axes that are samples without replacement of N"},
+     "these axes are samples of N members, drawn without replacement"},
     {"same-cols",     0, OPT_STRING, ARG(same_cols),     "NAMES",
-     "matrices whose columns are the same features: X,Y"},
+     "these matrices have the same features in their columns: X,Y"},
     {"groups",        0, OPT_STRING, GROUPS(rows),       "FILE",
-     "labels of rows, one a line; rows of one label depend on each other, and never meet in a term"},
+     "labels of the rows, one per line; no term contains two rows with one label, which may be dependent"},
     {"groups-column", 0, OPT_STRING, GROUPS(column),     "NAME",
-     "the same from a column of the table, which is then not a feature"},
+     "take the labels of the rows from this column of the table, which is then not a feature"},
     {"label",         0, OPT_LABEL,  ARG(labels),        "NAME",
-     "the INPUTs that follow are trials of the matrix NAME; may be given again"},
+     "the following INPUTs are trials of the matrix NAME; may be repeated"},
     {"splits",        0, OPT_INT,    ARG(splits),        "R",
-     "more than two trials: random splits to average over (default 8)", .min = 1},
+     "with more than two trials, average over R random splits (default 8)", .min = 1},
     {"no-stderr",     0, OPT_FLAG,   ARG(no_stderr),     NULL, "no error bars"},
     {"leave-one-out", 0, OPT_FLAG,   ARG(leave_one_out), NULL,
-     "in the JSON object, the estimates without each index of each axis"},
-    {"explain",       0, OPT_FLAG,   ARG(explain),       NULL, "the plan: its sums and matrix products"},
+     "add to the JSON object the estimates that leave out each index of each axis"},
+    {"explain",       0, OPT_FLAG,   ARG(explain),       NULL,
+     "print the plan: its sums and matrix products"},
     CLI_DEVICE_OPTION(ARG),
     {0},
 };
@@ -107,7 +108,7 @@ static void print_table(FILE *f, const void *result) {
     for (size_t k = 0; k < r->axis_count; k++) sampled |= r->axes[k]->population > (double)r->axes[k]->size;
     if (!u->a->no_stderr && !isfinite(r->std_error))
         fprintf(f, "no error bar: %s\n",
-                sampled ? "without an index of an axis, too few are left" : "all axes are complete");
+                sampled ? "too few indices would be left without one of them" : "all axes are complete");
     fputc('\n', f);
     for (size_t k = 0; k < r->axis_count; k++) {
         const kspec_unbiased_axis *x = r->axes[k];

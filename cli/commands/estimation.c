@@ -108,9 +108,9 @@ void cli_sampled_keys(int sampled, size_t population_rows, size_t population_col
 
 void cli_sampled_print(FILE *f, int sampled, size_t population_rows, size_t population_cols) {
     if (sampled == KSPEC_SAMPLED_ROWS)
-        fputs("all columns are known: the interval leaves out rows alone\n", f);
+        fputs("all columns were measured, so the interval leaves out only rows\n", f);
     if (sampled == KSPEC_SAMPLED_COLS)
-        fputs("all rows are known: the interval leaves out columns alone\n", f);
+        fputs("all rows were measured, so the interval leaves out only columns\n", f);
     if (population_rows) fprintf(f, "the rows are a sample of %zu\n", population_rows);
     if (population_cols) fprintf(f, "the columns are a sample of %zu\n", population_cols);
 }

@@ -37,21 +37,21 @@ static const cli_option options[] = {
     {"dim",               0, OPT_SIZE,   ARG(dim),               "D",
      "dimension of the inputs", .min = 1},
     {"eta",               0, OPT_LIST,   ARG(eta),               "E[,E...]",
-     "rff, gaussian: kernel exp(-E|x-x'|^2/2), one or one per dimension (1)", .of = RBF},
+     "rff, gaussian: E of the kernel exp(-E|x-x'|^2/2), one value or one per dimension (1)", .of = RBF},
     {"sigma",             0, OPT_STRING, ARG(sigma),             "FILE",
-     "rff, gaussian: the kernel's Sigma, any INPUT (identity)", .of = RBF},
+     "rff, gaussian: matrix Sigma of the kernel, from any INPUT (identity)", .of = RBF},
     {"sigma-x",           0, OPT_STRING, ARG(sigma_x),           "FILE",
-     "rff, gaussian: the inputs' covariance Sigma_x (identity)", .of = RBF},
+     "rff, gaussian: covariance Sigma_x of the inputs, from any INPUT (identity)", .of = RBF},
     {"eigenvalue",        0, OPT_LIST,   ARG(eigenvalues),       "C[,C...]",
-     "linear: the eigenvalues, one or one per dimension (1)", .of = LINEAR},
+     "linear: the eigenvalues, one for all or one per dimension (1)", .of = LINEAR},
     {"noise",             0, OPT_DOUBLE, ARG(noise),             "S",
      "standard deviation of the noise in every entry (0)"},
     {"noise-correlation", 0, OPT_CHOICE, ARG(noise_correlation), "ALONG",
-     "noise shared by the entries of a row, of a column, or both", correlations},
+     "the entries of a row, of a column, or of both share noise", correlations},
     {"noise-share",       0, OPT_DOUBLE, ARG(noise_share),       "RHO",
-     "how much of the noise's variance is shared (1)"},
+     "the fraction of the noise's variance that is shared (1)"},
     {"trials",            0, OPT_SIZE,   ARG(trials),            "T",
-     "repeated measurements, differing in their noise (1)", .min = 1},
+     "write T trials, which differ in their noise (1)", .min = 1},
     {0},
 };
 /* clang-format on */
@@ -205,7 +205,7 @@ static int run(void *args) {
 
 const cli_command cmd_generate = {
     .name = "generate",
-    .summary = "make a matrix whose kernel is known",
+    .summary = "write a random matrix whose kernel is known",
     .synopsis =
         "generate rff|gaussian --rows P --cols Q --dim D [--eta E[,E...] | --sigma FILE --sigma-x FILE] "
         "[--noise S] [--noise-correlation ALONG] [--trials T] -o FILE [OPTIONS]\n"

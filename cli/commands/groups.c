@@ -31,7 +31,7 @@ static int same_labels(const cli_common *c, const cli_group_files *f, size_t k, 
     int status = read_labels(c, NULL, c->inputs[k], f->column, c->select_rows, &other);
     if (!status &&
         (other->count != first->count || memcmp(other->of, first->of, first->count * sizeof *first->of) != 0))
-        status = cli_error(EXIT_INPUT, "column '%s' has other groups in %s than in %s", f->column,
+        status = cli_error(EXIT_INPUT, "column '%s' of %s and of %s must have the same groups", f->column,
                            c->inputs[k], c->inputs[0]);
     kspec_free(other);
     return status;
@@ -41,9 +41,10 @@ static int same_labels(const cli_common *c, const cli_group_files *f, size_t k, 
 static int take_column(cli_common *c, const cli_group_files *f, cli_groups *g) {
     if (f->rows) return cli_error(EXIT_USAGE, "--groups and --groups-column cannot be combined");
     if (strcmp(c->inputs[0], "-") == 0)
-        return cli_error(EXIT_USAGE, "--groups-column reads its table twice: standard input cannot be");
+        return cli_error(EXIT_USAGE,
+                         "--groups-column reads its table twice, which standard input does not allow");
     if (c->axes && strcmp(c->axes, "rows,cols") != 0)
-        return cli_error(EXIT_USAGE, "--groups-column takes tables of rows and columns, not --axes %s",
+        return cli_error(EXIT_USAGE, "--groups-column needs a table of rows and columns, not --axes %s",
                          c->axes);
     int status = read_labels(c, NULL, c->inputs[0], f->column, c->select_rows, &g->rows);
     for (size_t k = 1; k < c->input_count && !status; k++) status = same_labels(c, f, k, g->rows);
@@ -85,9 +86,10 @@ static int drop_labels(const cli_common *c, int rows, kspec_labels *l) {
     kspec_error err;
     for (size_t k = 0; k < c->input_count; k++)
         if (strcmp(c->inputs[k], "-") == 0)
-            return cli_error(EXIT_USAGE,
-                             "groups with --nan omit-%s read the input twice: standard input cannot be",
-                             rows ? "rows" : "cols");
+            return cli_error(
+                EXIT_USAGE,
+                "groups with --nan omit-%s read the input twice, which standard input does not allow",
+                rows ? "rows" : "cols");
     kspec_status st = kspec_read(c->inputs, c->input_count, &how, &all, &err);
     if (st) return cli_fail(st, &err);
     size_t kept = 0, count = rows ? all->rows : all->cols;
@@ -149,7 +151,7 @@ void cli_groups_free(cli_groups *g) {
 }
 
 void cli_groups_print(FILE *f, size_t rows, size_t cols, size_t block) {
-    if (block == 1) fputs("rows that follow each other are not alike: each is a block by itself\n", f);
+    if (block == 1) fputs("consecutive rows are not alike, so each row is a block\n", f);
     if (rows && block)
         fprintf(f, "%zu blocks of %zu rows%s", rows, block, cols ? "" : "\n");
     else if (rows)

@@ -20,7 +20,7 @@ typedef struct {
 #define CLI_GROUPS_OPTIONS(FIELD) \
     CLI_ROW_GROUPS_OPTIONS(FIELD), \
     {"groups-column", 0, OPT_STRING, FIELD(column), "NAME", \
-     "the same from a column of the table, which is then not a feature"}, \
+     "take the labels of the rows from this column of the table, which is then not a feature"}, \
     {"col-groups",    0, OPT_STRING, FIELD(cols),   "FILE", \
      "labels of columns that depend on each other, one a line"}
 

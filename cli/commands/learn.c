@@ -12,13 +12,13 @@ static const cli_choice pixels[] = {{"unit", KSPEC_PIXELS_UNIT}, {"255", KSPEC_P
 
 static const cli_option options[] = {
     {"images",           0, OPT_STRING, ARG(images),       "FILE",
-     "training images: a row each, or an array of matrices"},
+     "training images: one row per image, or an array of matrices"},
     {"labels",           0, OPT_STRING, ARG(labels),       "FILE",
-     "their classes: 0, 1, 2, ..."},
+     "classes of the training images: 0, 1, 2, ..."},
     {"test-images",      0, OPT_STRING, ARG(test_images),  "FILE",
-     "images to measure on, of the same size"},
+     "test images of the same size, on which to measure"},
     {"test-labels",      0, OPT_STRING, ARG(test_labels),  "FILE",
-     "their classes, for the test accuracy"},
+     "classes of the test images, for the test accuracy"},
     {"width",            0, OPT_LIST,   ARG(width),        "N,...",
      "numbers of hidden neurons", .whole = 1},
     {"epochs",           0, OPT_SIZE,   ARG(epochs),       "E",
@@ -28,13 +28,13 @@ static const cli_option options[] = {
     {"probe",            0, OPT_SIZE,   ARG(probe),        "P",
      "measure on the first P test images (default 1000, or all if fewer)", .min = 1},
     {"seeds",            0, OPT_SIZE,   ARG(seeds),        "K",
-     "networks of each width, by seeds that follow each other (default 1)", .min = 1},
+     "train K networks of each width, with consecutive seeds (default 1)", .min = 1},
     {"subsample",        0, OPT_SIZE,   ARG(subsample),    "Q",
-     "also measure a random Q of the neurons", .min = 1},
+     "also measure Q neurons drawn at random", .min = 1},
     {"pixels",           0, OPT_CHOICE, ARG(pixels),       "HOW",
      "unit (the default): centred, mean |x|^2 = 1; 255: divided by 255", pixels},
     {"every",            0, OPT_SIZE,   ARG(every),        "K",
-     "measure every K epochs (default 2), first and last included", .min = 1},
+     "measure every K epochs (default 2), and the first and last one", .min = 1},
     {"batch",            0, OPT_SIZE,   ARG(batch),        "B",
      "images in a mini-batch (default 32)", .min = 1},
     {"classes",          0, OPT_SIZE,   ARG(classes),      "C",
@@ -42,11 +42,11 @@ static const cli_option options[] = {
     {"learning-rate",    0, OPT_DOUBLE, ARG(rate),         "R",
      "Adam's step is R/N^power (default 0.1)", .positive = 1},
     {"rate-power",       0, OPT_DOUBLE, ARG(rate_power),   "P",
-     "that power of the width N (default 1)"},
+     "power of the width N in the learning rate (default 1)"},
     {"hidden-power",     0, OPT_DOUBLE, ARG(hidden_power), "P",
      "hidden weights begin as N(0, 1/N^P) (default 1)"},
     {"output-power",     0, OPT_DOUBLE, ARG(output_power), "P",
-     "output weights likewise (default 1)"},
+     "output weights begin as N(0, 1/N^P) (default 1)"},
     {"estimator",        0, OPT_SET,    HOW(estimators),   "LIST",
      "naive,auto (the default), kv-row, kv-col, path, exact, or all", cli_estimators},
     CLI_NMAX_OPTION(HOW, "highest order (default 4, or the shortest side)"),
@@ -54,9 +54,9 @@ static const cli_option options[] = {
     CLI_SIDE_OPTION(HOW),
     CLI_NO_STDERR_OPTION(HOW),
     {"checkpoint",       0, OPT_STRING, ARG(checkpoint),   "DIR",
-     "keep each run there, and go on where it was interrupted"},
+     "store each run in DIR, and continue interrupted runs"},
     {"save-activations", 0, OPT_STRING, ARG(activations),  "DIR",
-     "write each Phi there, as .npy"},
+     "write the matrix Phi of each epoch to DIR, as .npy"},
     {0},
 };
 /* clang-format on */
@@ -313,9 +313,9 @@ const cli_command cmd_learn = {
         "learn --images FILE --labels FILE --test-images FILE --width N,... --epochs E [--test-labels FILE] "
         "[--seeds K] [--subsample Q] [--pixels unit|255] [OPTIONS]",
     .description =
-        "Trains one-hidden-layer ReLU networks (squared loss, Adam) and estimates, as they learn, the "
-        "moments\n"
-        "of the kernel behind their hidden layer: naively, and without the bias of its finite width.",
+        "Trains ReLU networks with one hidden layer (squared loss, Adam). While they learn, it estimates "
+        "the\n"
+        "moments of the kernel behind the hidden layer: naively, and without the bias of its finite width.",
     .options = options,
     .args_size = sizeof(learn_args),
     .shares = 1,

@@ -23,9 +23,9 @@ static const cli_option options[] = {
      "auto (the default), naive, kv-row, kv-col, path, exact, separated by commas, or all", cli_estimators},
     CLI_ESTIMATION_OPTIONS(HOW, "none"),
     {"bound",     0, OPT_FLAG,   ARG(bound),      NULL,
-     "also the variance bound and its Chebyshev interval"},
+     "also print the variance bound and its Chebyshev interval"},
     {"scale-free", 0, OPT_FLAG,  ARG(scale_free), NULL,
-     "also m(n)/m(1)^n, which no factor of the matrix changes"},
+     "also print m(n)/m(1)^n, which does not depend on the scale of the matrix"},
     {"truth",     0, OPT_STRING, ARG(truth),      "M1,M2,...|FILE",
      "known moments to print next to the estimates: a list, or JSON of kspec theory"},
     CLI_GROUPS_OPTIONS(GROUPS),
@@ -177,7 +177,7 @@ static void print_ratio(FILE *f, const kspec_moments_result *r) {
                           cli_error_shown(r->participation_ratio, r->participation_ratio_std_error)),
               f);
     else if (r->center == KSPEC_CENTER_BOTH)
-        fputs("not known without bias with both sides centred", f);
+        fputs("no unbiased estimate exists with both sides centred", f);
     else
         fputs("undefined (the estimate of m(2), or of m(1)², is not positive, or is not computed)", f);
     if (isfinite(r->participation_ratio_std_error))
@@ -215,7 +215,7 @@ static void print_table(FILE *f, const void *result) {
         const kspec_dimension_result *d = u->centred;
         fprintf(f, "dimension (%s) ", cli_center_words(d->center));
         cli_print_interval(f, d->dimension, d->ci_low, d->ci_high);
-        fputs(", as kspec dimension has it\n", f);
+        fputs(", the same as of kspec dimension\n", f);
     }
     cli_device_print(f, &r->device);
 }

@@ -22,13 +22,13 @@ static const cli_choice axes[] = {{"x", LOG_X}, {"y", LOG_Y}, {"xy", LOG_X | LOG
 
 static const cli_option options[] = {
     {"title",  0, OPT_STRING, ARG(title),  "TEXT",
-     "the title, in place of the one that the results suggest"},
+     "title of the picture (default: made from the results)"},
     {"size",   0, OPT_STRING, ARG(size),   "WxH",
-     "width and height in pixels (pdf: 96 to the inch)"},
+     "width and height in pixels (pdf: 96 pixels per inch)"},
     {"log",    0, OPT_CHOICE, ARG(log),    "AXES",
-     "logarithmic axes: x, y or xy (default: where values span decades)", axes},
+     "make these axes logarithmic: x, y or xy (default: axes whose values span decades)", axes},
     {"linear", 0, OPT_FLAG,   ARG(linear), NULL,
-     "the other axes, or all of them, linear"},
+     "make the other axes, or all of them, linear"},
     {0},
 };
 /* clang-format on */
@@ -156,9 +156,10 @@ const cli_command cmd_plot = {
     .name = "plot",
     .summary = "a picture of the results of the other commands",
     .synopsis = "plot RESULT.json... -o FILE [--title TEXT] [--size WxH] [--log AXES] [--linear] [OPTIONS]",
-    .description =
-        "Draws what the other commands write with --json, by gnuplot: .svg, .png, .pdf, .html (picture,\n"
-        "numbers and command in one file), or .gp, the script itself. Several results share one picture.",
+    .description = "Draws results that other commands wrote with --json. gnuplot makes .svg, .png and .pdf. "
+                   "An .html page holds\n"
+                   "the picture, its numbers and the command. .gp is gnuplot's script. Several results share "
+                   "one picture.",
     .options = options,
     .args_size = sizeof(plot_args),
     .takes_files = 1,

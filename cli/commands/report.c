@@ -30,7 +30,7 @@ static const cli_option options[] = {
     CLI_CENTER_OPTIONS(ARG, "rows"),
     CLI_SAMPLED_OPTIONS(ARG),
     {"n", 'n', OPT_INT, ARG(nmax), "NMAX",
-     "highest order of the moments (default: as of kspec moments, 3 of more than a million entries)",
+     "highest order of the moments (default: as in kspec moments, but 3 for more than a million entries)",
      .min = 1},
     CLI_GROUPS_OPTIONS(GROUPS),
     CLI_STANDARDIZE_OPTION(ARG),
@@ -253,13 +253,12 @@ static int run(void *args) {
 
 const cli_command cmd_report = {
     .name = "report",
-    .summary = "a page to mail: dimension, moments, eigenvalues, what is known and what is not",
+    .summary = "write a page with dimension, moments and eigenvalues, and how far to trust them",
     .synopsis =
         "report INPUT... -o FILE.html [--center[=WHICH] | --no-center] [--sampled WHICH] [-n NMAX] [OPTIONS]",
-    .description =
-        "Runs dimension, moments and spectrum on a matrix (rows: inputs, columns: features; several INPUTs "
-        "are\n"
-        "trials of one) and writes what they say to one page, with pictures, that needs nothing else.",
+    .description = "Runs dimension, moments and spectrum on a matrix (rows: inputs, columns: features; "
+                   "several INPUTs are\n"
+                   "trials of one matrix). It writes their results and pictures to one HTML file.",
     .options = options,
     .args_size = sizeof(report_args),
     .reads_input = 1,

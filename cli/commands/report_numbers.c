@@ -48,7 +48,7 @@ static void curve_table(FILE *to, const json_t *curve) {
     const json_t *p;
     if (json_array_size(curve) < 2) return;
     fputs("<details><summary>From fewer rows and columns</summary>\n", to);
-    page_begin_table(to, "Dimension of parts of the matrix, taken at random",
+    page_begin_table(to, "Dimension of random parts of the matrix",
                      (const char *const[]){"rows", "columns", "without bias", "of the part", NULL});
     json_array_foreach(curve, i, p) {
         head(to, plot_number(p, "rows"));
@@ -66,8 +66,8 @@ void report_dimension(FILE *to, const report *r) {
     report_begin_section(to, "dimension", "How many dimensions");
     fputs(
         "<p>The dimension is the participation ratio (Σλ)²/Σλ² of the eigenvalues λ of the covariance behind "
-        "the data: of n equal ones it is n. Estimated without the bias that a matrix of finite size "
-        "has.</p>\n",
+        "the data: of n equal ones it is n. This estimate does not have the bias of a matrix of finite "
+        "size.</p>\n",
         to);
     page_begin_table(to, "Dimension", (const char *const[]){"", "dimension", "from", "to", NULL});
     page_row_head(to, "without bias, 95% interval");
@@ -108,13 +108,19 @@ static void spectrum_numbers(FILE *to, const json_t *s) {
     }
     page_end_table(to);
     if (shown < count && at(values, shown) == 0)
-        fputs("<p class=\"soft\">Further ones are not told from 0 at this size.</p>\n", to);
+        fputs(
+            "<p class=\"soft\">A matrix of this size does not distinguish further eigenvalues from 0.</p>\n",
+            to);
     else if (shown < known)
-        fprintf(to, "<p class=\"soft\">The first %zu of the %zu that are known individually.</p>\n", shown,
-                known);
+        fprintf(to,
+                "<p class=\"soft\">The table shows the first %zu of the %zu eigenvalues that are known "
+                "individually.</p>\n",
+                shown, known);
     else if (shown < count)
-        fprintf(to, "<p class=\"soft\">The first %zu; the other %zu are known only as a whole.</p>\n", shown,
-                count - shown);
+        fprintf(to,
+                "<p class=\"soft\">The table shows the first %zu eigenvalues; the other %zu are known only "
+                "as a whole.</p>\n",
+                shown, count - shown);
 }
 
 void report_spectrum(FILE *to, const report *r) {
@@ -166,15 +172,14 @@ void report_moments(FILE *to, const report *r) {
     report_begin_section(to, "moments", "Moments of the spectrum");
     if (!is_missing(to, p)) {
         const json_t *estimates = json_object_get(p->object, "estimates");
-        fputs(naive_at(estimates, 1)
-                  ? "<p>m(n) = Σλⁿ. Beside each estimate stands that of the matrix itself (naive), which is "
-                    "biased by its size.</p>\n"
-                  : "<p>m(n) = Σλⁿ, estimated without bias.</p>\n",
+        fputs(naive_at(estimates, 1) ? "<p>m(n) = Σλⁿ. Next to each estimate is the naive one, of the matrix "
+                                       "itself, which is biased by its size.</p>\n"
+                                     : "<p>m(n) = Σλⁿ, estimated without bias.</p>\n",
               to);
         moments_numbers(to, estimates);
         if (r->fewer_moments)
-            fputs("<p class=\"soft\">Of a matrix this large, higher orders take their time: -n 4 adds "
-                  "one.</p>\n",
+            fputs("<p class=\"soft\">Higher orders of a matrix this large take longer, so they are omitted; "
+                  "-n 4 adds one.</p>\n",
                   to);
         picture(to, p);
     }

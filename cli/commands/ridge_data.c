@@ -112,11 +112,10 @@ static int find_labels(ridge_args *a, const ridge_set *train, const char *name) 
         return cli_error(EXIT_INPUT, "--classes all: all %zu rows of %s have the class %g", rows, name,
                          a->labels[0]);
     if (2 * a->label_count > rows)
-        return cli_error(
-            EXIT_INPUT,
-            "--classes all: %zu classes exceed half of the %zu rows of %s; is the target a number "
-            "to predict?",
-            a->label_count, rows, name);
+        return cli_error(EXIT_INPUT,
+                         "--classes all: %zu classes exceed half of the %zu rows of %s; use no --classes if "
+                         "the target is a number to predict",
+                         a->label_count, rows, name);
     return EXIT_DONE;
 }
 
@@ -181,14 +180,14 @@ static int check_args(const ridge_args *a) {
         return cli_error(EXIT_USAGE, "--nan: ridge needs complete rows; it takes error or omit-rows");
     if (!a->target) return cli_error(EXIT_USAGE, "ridge: --target is missing");
     if (a->in_table && a->test_target)
-        return cli_error(EXIT_USAGE, "--test-target: the target is column %s of INPUT, and of --test",
+        return cli_error(EXIT_USAGE,
+                         "--test-target: not needed, because the target is column %s of INPUT and of --test",
                          a->target);
     if (a->in_table && a->target_cols)
         return cli_error(EXIT_USAGE,
                          "--target-cols is for a --target file; --target names the columns itself");
     if (a->in_table && strcmp(a->common.inputs[0], "-") == 0)
-        return cli_error(EXIT_USAGE, "--target: a column of standard input cannot be read apart from its "
-                                     "rows; use a file");
+        return cli_error(EXIT_USAGE, "--target: the target cannot be a column of standard input; use a file");
     if (!a->in_table && !a->test != !a->test_target)
         return cli_error(EXIT_USAGE, "ridge: --test needs --test-target, and the reverse");
     if (a->test_fraction > 0 && (a->test || a->test_noise > 0 || a->test_per_class))

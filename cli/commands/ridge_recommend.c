@@ -37,7 +37,7 @@ void ridge_print_advice(FILE *f, const ridge_advice *r, const ridge_args *a) {
     fprintf(f, "recommended: --features %zu --lambda %.3g --sigma %.4g\n", p->N, p->lambda, p->sigma);
     fprintf(f, "  predicted test error %.4g, R2 %.3f; predicting the mean errs by %.4g\n", p->test_mse, r->r2,
             found->mean_test_mse);
-    fprintf(f, "  the fewest features within 2%% of the best error, %.4g with %zu", found->best->test_mse,
+    fprintf(f, "  these are the fewest features within 2%% of the best error, %.4g with %zu", found->best->test_mse,
             found->best->N);
     if (found->best->sigma != p->sigma) fprintf(f, " and sigma %.3g", found->best->sigma);
     fputc('\n', f);
@@ -48,7 +48,7 @@ void ridge_print_advice(FILE *f, const ridge_advice *r, const ridge_args *a) {
     fprintf(f, "  training it on %zu row%s takes about %.2g s\n", r->training_rows, cli_s(r->training_rows),
             r->training_seconds);
     if (found->rows < r->training_rows)
-        fprintf(f, "  predicted for %zu of the %zu training rows: with all of them errors are smaller\n",
+        fprintf(f, "  predicted for %zu of the %zu training rows; with all rows errors are smaller\n",
                 found->rows, r->training_rows);
     if (found->splits > 1) fprintf(f, "  mean over %zu random divisions of the rows\n", found->splits);
     print_curve(f, "by features", r, a, found->features, found->feature_count);

@@ -26,7 +26,7 @@ static int check(const cli_common *c, const cli_chunks *how, int several, const 
         return cli_error(EXIT_USAGE, "--chunk compares two INPUTs, not %zu", c->input_count);
     if (!several && !how->concat && c->input_count > 1)
         return cli_error(EXIT_USAGE,
-                         "--chunk: %zu INPUTs would be trials; --concat makes them rows of one matrix",
+                         "--chunk: %zu INPUTs would be trials; use --concat if they are rows of one matrix",
                          c->input_count);
     return EXIT_DONE;
 }

@@ -30,41 +30,41 @@ static const cli_choice methods[] = {
 
 static const cli_option options[] = {
     {"method",    0, OPT_CHOICE, ARG(method),     "M",
-     "fit of the matrix's own eigenvalues (the default), moments, cvpca (cross-validated) or newton",
+     "fit (of the matrix's own eigenvalues, the default), moments, cvpca (cross-validated) or newton",
      methods},
     {"count",     0, OPT_SIZE,   ARG(count),      "K",
-     "eigenvalues to print (default 20 in the table, min(rows, columns) in JSON)", .min = 1},
+     "print K eigenvalues (default: 20 in the table, min(rows, columns) in JSON)", .min = 1},
     {"noise",     0, OPT_DOUBLE, ARG(noise),      "S",
-     "fit: standard deviation of independent noise in each entry; 0 for none (default: found)"},
+     "fit: standard deviation of the independent noise in each entry; 0: no noise (default: estimated)"},
     {"exponent",  0, OPT_RANGES, ARG(exponent),   "I-J",
-     "fit: measure the decay's exponent over these eigenvalues (default: the last decade resolved)"},
+     "fit: measure the exponent of the decay over eigenvalues I to J (default: the last resolved decade)"},
     {"truth",     0, OPT_STRING, ARG(truth),      "FILE",
-     "eigenvalues for the table and the picture: one row or column, or JSON of kspec theory"},
+     "also show these true eigenvalues: a file with one row or column, or JSON of kspec theory"},
     {"rank",      0, OPT_SIZE,   ARG(rank),       "D",
-     "moments, newton: number of eigenvalues (default: as the moments say); implies --method moments",
+     "moments, newton: number of eigenvalues (default: the fewest that fit); implies --method moments",
      .min = 1},
     {"moments",   0, OPT_STRING, ARG(moments),    "M1,M2,...|FILE",
-     "from these moments, not a matrix: a list, or JSON of kspec moments or kspec theory"},
+     "use these moments instead of a matrix: a list, or JSON of kspec moments or kspec theory"},
     {"stderr",    0, OPT_LIST,   ARG(std_errors), "S1,S2,...",
-     "with --moments: their standard errors", .positive = 1},
+     "with --moments: the standard errors of the moments", .positive = 1},
     {"estimator", 0, OPT_CHOICE, HOW(estimators), "E",
      "auto (the default), naive, kv-row, kv-col, path or exact", cli_single_estimators},
     {"weights",   0, OPT_CHOICE, ARG(weights),    "W",
-     "of the moments' residuals: covariance (the default where errors are known), stderr, unit",
+     "weigh the residuals of the moments by covariance (the default if errors are known), stderr or unit",
      spectrum_weights},
     {"grid",      0, OPT_SIZE,   ARG(grid),       "T",
-     "points of the grid (default 1001)", .min = 3},
+     "number of points of the grid of eigenvalues (default 1001)", .min = 3},
     {"spacing",   0, OPT_CHOICE, ARG(spacing),    "S",
-     "of the grid: uniform (the default) or geometric", spacings},
+     "spacing of the grid: uniform (the default) or geometric", spacings},
     {"upper",     0, OPT_DOUBLE, ARG(upper),      "B",
      "upper end of the grid (default: from the data)", .positive = 1},
     {"quantile",  0, OPT_CHOICE, ARG(quantile),   "Q",
-     "levels j/(D+1) (paper, the default) or (j-1/2)/D (midpoint)", quantiles},
+     "take the quantiles at j/(D+1) (paper, the default) or at (j-1/2)/D (midpoint)", quantiles},
     {"draws",     0, OPT_INT,    ARG(draws),      "R",
-     "draws of the moments from their errors (default 200)", .min = 2},
+     "draw the moments N times from their errors (default 200)", .min = 2},
     {"at",        0, OPT_LIST,   ARG(t),          "T1,T2,...",
-     "where to give the effective dimension (default: from the spectrum)", .positive = 1},
-    CLI_ESTIMATION_OPTIONS(HOW, "rows, with --method moments none"),
+     "print the effective dimension at each T (default: chosen by the spectrum)", .positive = 1},
+    CLI_ESTIMATION_OPTIONS(HOW, "rows; with --method moments none"),
     CLI_GROUPS_OPTIONS(GROUPS),
     CLI_DEVICE_OPTION(HOW),
     {0},
@@ -131,7 +131,7 @@ static int check_options(spectrum_args *a) {
     int status = check_method(a);
     if (status) return status;
     if (a->draws && a->how.no_stderr)
-        return cli_error(EXIT_USAGE, "spectrum: --draws needs error bars, which --no-stderr leaves out");
+        return cli_error(EXIT_USAGE, "spectrum: --draws needs standard errors, which --no-stderr omits");
     return EXIT_DONE;
 }
 
@@ -306,13 +306,13 @@ const cli_command cmd_spectrum = {
                 "spectrum INPUT... --method cvpca [--splits R] [OPTIONS]\n"
                 "spectrum INPUT... --method newton --rank D [-n NMAX] [OPTIONS]\n"
                 "spectrum --moments M1,M2,...|FILE [--rank D] [--stderr S1,S2,...] [OPTIONS]",
-    .description =
-        "The eigenvalues of the kernel operator: by a fit of the matrix's own eigenvalues, which undoes "
-        "their spread by\n"
-        "sampling; from unbiased moments, by the measure on [0, B] whose moments are nearest (Kong "
-        "and Valiant);\n"
-        "cross-validated by trials (cvpca); or by Newton's identities, a baseline for moments that are "
-        "exact.",
+    .description = "Estimates the eigenvalues of the kernel operator. --method fit undoes the spread that "
+                   "sampling gives to\n"
+                   "the matrix's own eigenvalues. moments finds the measure on [0, B] with the nearest "
+                   "unbiased moments (Kong\n"
+                   "and Valiant). cvpca cross-validates over trials. newton uses Newton's identities, a "
+                   "baseline for exact\n"
+                   "moments.",
     .options = options,
     .args_size = sizeof(spectrum_args),
     .reads_input = 1,

@@ -24,10 +24,10 @@ static int read_estimates(const char *path, const json_t *file, spectrum_moments
     for (size_t k = 0; k < n; k++) {
         const json_t *e = json_array_get(list, k);
         if (number(json_object_get(e, "n")) != (double)(k + 1))
-            return cli_error(EXIT_INPUT,
-                             "--moments: estimate %zu of %s is not of order %zu; give kspec moments one "
-                             "--estimator",
-                             k + 1, path, k + 1);
+            return cli_error(
+                EXIT_INPUT,
+                "--moments: estimate %zu of %s is not of order %zu; run kspec moments with one --estimator",
+                k + 1, path, k + 1);
         g->m[k] = number(json_object_get(e, "value"));
         g->std_error[k] = number(json_object_get(e, "stderr"));
         if (isnan(g->m[k]))
@@ -64,7 +64,8 @@ static int cut(const spectrum_args *a, spectrum_moments *g) {
 /* Takes errors from --stderr for moments without errors. */
 static int take_std_errors(const spectrum_args *a, spectrum_moments *g) {
     if (!a->std_errors.count) return EXIT_DONE;
-    if (g->std_error) return cli_error(EXIT_USAGE, "--stderr: %s has standard errors of its own", a->moments);
+    if (g->std_error)
+        return cli_error(EXIT_USAGE, "--stderr: %s already contains standard errors", a->moments);
     if (a->std_errors.count != g->count)
         return cli_error(EXIT_USAGE, "--stderr has %zu value%s, --moments %zu", a->std_errors.count,
                          cli_s(a->std_errors.count), g->count);

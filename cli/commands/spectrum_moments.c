@@ -89,7 +89,7 @@ void spectrum_moments_print(FILE *f, const void *result) {
     if (r->lp->free_mass) {
         fprintf(f, "number of eigenvalues %.5g", r->lp->number);
         if (r->lp->draws) fprintf(f, " (%.4g … %.4g)", r->lp->number_ci_low, r->lp->number_ci_high);
-        fputs(": the fewest that have these moments\n", f);
+        fputs(": the smallest number that has these moments\n", f);
     }
     fprintf(f, "upper end %.5g: %s\n", r->lp->upper, upper_reason(r));
     if (r->lp->draws)

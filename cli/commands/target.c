@@ -39,11 +39,10 @@ int cli_target_read(cli_common *c, const char *word, cli_target *t) {
     const int column = !cli_names_file(word);
     const char *input = c->inputs[0];
     if (column && c->input_count != 1)
-        return cli_error(EXIT_USAGE, "--target: a column of %zu INPUTs; of several, a target is a file",
+        return cli_error(EXIT_USAGE, "--target: with %zu INPUTs, the target must be a file, not a column",
                          c->input_count);
     if (column && strcmp(input, "-") == 0)
-        return cli_error(EXIT_USAGE, "--target: a column of standard input cannot be read apart from its "
-                                     "rows; use a file");
+        return cli_error(EXIT_USAGE, "--target: the target cannot be a column of standard input; use a file");
     const kspec_read_opts how = {.size = sizeof how,
                                  .axes = column ? c->axes : NULL,
                                  .select_rows = c->select_rows,
@@ -101,7 +100,7 @@ void cli_target_print(FILE *f, const cli_common *c, const cli_target *t, const k
         if (!isfinite(e->p)) continue;
         fputs("  p ", f);
         cli_print_p(f, 0, e->p);
-        fputs(", if the target had nothing to do with the rows\n", f);
+        fputs(", if the target were unrelated to the rows\n", f);
     }
 }
 

@@ -16,17 +16,17 @@ static const cli_option options[] = {
     {"n",           'n', OPT_INT,    ARG(nmax),        "NMAX",
      "highest order of the moments (default 6)", .min = 1},
     {"eta",         0,   OPT_LIST,   ARG(eta),         "E[,E...]",
-     "rbf: eigenvalues of Sigma_x Sigma^-1, one or one per dimension", .of = RBF},
+     "rbf: eigenvalues of Sigma_x Sigma^-1, one for all or one per dimension", .of = RBF},
     {"sigma",       0,   OPT_STRING, ARG(sigma),       "FILE",
-     "rbf: the kernel's Sigma, any INPUT (default: identity)", .of = RBF},
+     "rbf: matrix Sigma of the kernel, from any INPUT (default: identity)", .of = RBF},
     {"sigma-x",     0,   OPT_STRING, ARG(sigma_x),     "FILE",
-     "rbf: the inputs' covariance Sigma_x (default: identity)", .of = RBF},
+     "rbf: covariance Sigma_x of the inputs, from any INPUT (default: identity)", .of = RBF},
     {"eigenvalues", 0,   OPT_SIZE,   ARG(eigenvalues), "K",
      "rbf: also list the K largest eigenvalues", .min = 1, .of = RBF},
     {"eigenfunctions", 0, OPT_STRING, ARG(eigenfunctions), "POINTS",
-     "rbf: their eigenfunctions at the rows of this INPUT", .of = RBF},
+     "rbf: also list the eigenfunctions at the rows of this INPUT", .of = RBF},
     {"eigenvalue",  0,   OPT_LIST,   ARG(eigenvalue),  "C[,C...]",
-     "linear: the eigenvalues, one or one per dimension", .of = LINEAR},
+     "linear: the eigenvalues, one for all or one per dimension", .of = LINEAR},
     {"kernel",      0,   OPT_CHOICE, ARG(kernel),      "KERNEL",
      "sphere: gaussian, polynomial or ntk", theory_sphere_kernels, .of = SPHERE},
     {"degree",      0,   OPT_SIZE,   ARG(degree),      "KMAX",
@@ -226,7 +226,7 @@ static int run(void *args) {
 
 const cli_command cmd_theory = {
     .name = "theory",
-    .summary = "moments and eigenvalues known in closed form",
+    .summary = "print moments and eigenvalues that are known in closed form",
     .synopsis = "theory rbf (--eta E[,E...] | --sigma FILE --sigma-x FILE) [--dim D] [-n NMAX] "
                 "[--eigenvalues K] [--eigenfunctions POINTS] [--check] "
                 "[OPTIONS]\n"

@@ -22,7 +22,7 @@ static int find_eta(theory_args *a, double **eta, size_t *count) {
         return EXIT_DONE;
     }
     if (a->eta.count == 0)
-        return cli_error(EXIT_USAGE, "theory rbf: --eta is missing (or --sigma, --sigma-x)");
+        return cli_error(EXIT_USAGE, "theory rbf: --eta, or --sigma and --sigma-x, is missing");
     if (a->dim == 0) a->dim = a->eta.count;
     if (a->eta.count != 1 && a->eta.count != a->dim)
         return cli_error(EXIT_USAGE, "theory rbf: --eta has %zu value%s, --dim is %zu", a->eta.count,
@@ -68,8 +68,7 @@ static int find_functions(const theory_args *a, const double *eta, size_t dim, t
 
 int theory_rbf(theory_args *a, theory_spectrum *s) {
     if (a->eigenfunctions && (a->sigma || a->sigma_x))
-        return cli_error(EXIT_USAGE,
-                         "theory rbf: --eigenfunctions goes with --eta, not --sigma or --sigma-x");
+        return cli_error(EXIT_USAGE, "theory rbf: --eigenfunctions needs --eta, not --sigma or --sigma-x");
     if (a->eigenfunctions && a->eigenvalues == 0) a->eigenvalues = FUNCTIONS;
 
     if (a->eigenvalues > 100000000)

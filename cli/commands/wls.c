@@ -43,8 +43,8 @@ int wls_write(const char *path, const double *x, size_t rows, size_t cols) {
 int wls_check_outputs(const wls_args *a, const char *verb) {
     if (a->predictions && !a->at) return cli_error(EXIT_USAGE, "%s: --predictions needs --at X", verb);
     if (a->learn.count > 1 && (a->theta || a->predictions))
-        return cli_error(EXIT_USAGE, "%s: --theta and --predictions hold one fit, --learn has %zu", verb,
-                         a->learn.count);
+        return cli_error(EXIT_USAGE, "%s: --theta and --predictions hold one fit, but --learn has %zu values",
+                         verb, a->learn.count);
     return EXIT_DONE;
 }
 
@@ -113,7 +113,7 @@ static const cli_option options[] = {
     WLS_BEST_OPTIONS,
     WLS_ZETA_OPTION,
     {"fit",      0, OPT_STRING, WLS_ARG(fit),      "Y",
-     "as kspec wls fit Y; --learn selects the modes e^(ikx)"},
+     "the same as kspec wls fit Y; --learn selects the modes e^(ikx)"},
     WLS_FIT_OPTIONS,
     WLS_SMOOTH_OPTIONS,
     {"features", 0, OPT_STRING, WLS_ARG(features), "PSI", "the same as kspec wls features PSI"},
@@ -165,7 +165,7 @@ static const cli_command *const verbs[] = {&wls_theory,   &wls_select, &wls_boun
 
 const cli_command cmd_wls = {
     .name = "wls",
-    .summary = "weighted least squares with Fourier or any features: errors and fits",
+    .summary = "fit by weighted least squares with Fourier or other features, and predict errors",
     .synopsis =
         "wls theory --grid N --learn p,... [--modes P] [--alpha A] [--beta B] [--gamma G] [--noise S] "
         "[--empirical K] [OPTIONS]\n"

@@ -34,8 +34,8 @@ static void print_table(FILE *f, const void *result) {
     for (size_t i = 0; i < u->a->learn.count; i++)
         fprintf(f, "%8zu  %12.6g  %12.6g\n", u->r->points[i]->p, u->r->points[i]->error,
                 u->r->points[i]->bound);
-    fprintf(f, "\nthe bound is least at p = %.4g; the theorem's p, to leading order: %.4g\n", u->r->least_p,
-            u->r->theorem_p);
+    fprintf(f, "\nthe bound is least at p = %.4g; the theorem gives p = %.4g to leading order\n",
+            u->r->least_p, u->r->theorem_p);
 }
 
 static int run(void *args) {

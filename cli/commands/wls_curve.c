@@ -45,11 +45,12 @@ wls_wanted wls_wants(const wls_args *a) {
 static int check(const wls_args *a) {
     const char *grid = first_given(a, of_a_grid), *curve = curve_option(a);
     if (grid && curve)
-        return cli_error(EXIT_USAGE, "wls fit: --%s is for a curve, --%s for the modes of --learn p,...",
+        return cli_error(EXIT_USAGE, "wls fit: --%s needs a curve, but --%s needs the modes of --learn p,...",
                          curve, grid);
     if (grid) return cli_error(EXIT_USAGE, "wls fit: --%s needs --learn p,...", grid);
     if (a->learn.count > 1)
-        return cli_error(EXIT_USAGE, "wls fit: --learn has %zu values, a curve takes one", a->learn.count);
+        return cli_error(EXIT_USAGE, "wls fit: --learn has %zu values, but a curve takes one",
+                         a->learn.count);
     if (cli_given(&a->common, "beta") && !(a->beta > 0) && !isnan(a->beta))
         return cli_error(EXIT_USAGE, "--beta: %g is not above 0", a->beta);
     if (cli_given(&a->common, "noise") && !(a->noise > 0) && !isnan(a->noise))

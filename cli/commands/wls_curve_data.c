@@ -25,10 +25,10 @@ static int read_column(const wls_args *a, const char *role, const char *word, ks
         status = cli_error(EXIT_INPUT, "%s: %zu columns, but --%s has 1", word, (*d)->cols, role);
     for (size_t i = 0; !status && i < (*d)->rows; i++)
         if (isnan((*d)->data[i]))
-            status = cli_error(
-                EXIT_INPUT,
-                "%s: row %zu (from 0) of --%s %s is missing; only y may have gaps, leave the row out", path,
-                i, role, word);
+            status =
+                cli_error(EXIT_INPUT,
+                          "%s: row %zu (from 0) of --%s %s is missing; only y may have gaps, so omit the row",
+                          path, i, role, word);
     return status;
 }
 
@@ -82,7 +82,7 @@ int wls_points_read(wls_args *a, wls_points *p) {
     int status = EXIT_DONE;
     if ((a->x || a->sample_weight || a->target) && strcmp(a->fit, "-") == 0)
         return cli_error(EXIT_USAGE,
-                         "wls fit: columns of standard input cannot be read one by one; use a file");
+                         "wls fit: standard input does not allow a choice of columns; use a file");
     /* Columns with names are read first, because a name that the header lacks is the more likely mistake. */
     if (a->x) status = read_column(a, "x", a->x, &p->x);
     if (!status && a->sample_weight) status = read_column(a, "sample-weight", a->sample_weight, &p->weights);

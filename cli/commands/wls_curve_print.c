@@ -74,8 +74,7 @@ void wls_print_curve(FILE *f, const wls_args *a, const wls_points *p, const kspe
     fprintf(f, "; %zu function%s\n", r->p, cli_s(r->p));
     print_choice(f, r);
     if (a->stop_at_noise)
-        fprintf(f, "least squares with %zu functions, the fewest that leave a residual of the noise's size\n",
-                r->p);
+        fprintf(f, "least squares with %zu functions: fewer leave a residual larger than the noise\n", r->p);
     fprintf(
         f,
         "expected error of the curve (rms): %.3g; of least squares with its best p = %zu: %.3g, with p = N: "

@@ -66,8 +66,8 @@ static int run(void *args) {
 const cli_command wls_decay = {
     .name = "wls decay",
     .synopsis = "wls decay X [--kernel K] [--sigma S] [--degree q] [--unit] [OPTIONS]",
-    .description =
-        "The singular values of the kernel matrix of the rows of X, and the power with which they decay.",
+    .description = "Computes the singular values of the kernel matrix of the rows of X, and the power by "
+                   "which they decay.",
     .options = options,
     .args_size = sizeof(wls_args),
     .takes_files = 1,

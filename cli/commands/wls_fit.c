@@ -7,7 +7,7 @@
 /* clang-format off */
 static const cli_option options[] = {
     {"target", 0, OPT_STRING, WLS_ARG(target), "Y",
-     "which column of Y is measured, by name or number, where there are several"},
+     "the measured column of Y, by name or number, if Y has several"},
     WLS_SMOOTH_OPTIONS, WLS_LEARN_OPTION, WLS_FIT_OPTIONS, WLS_GRID_OPTIONS, WLS_DRAW_OPTIONS, {0},
 };
 /* clang-format on */
@@ -117,10 +117,10 @@ static int increases(const kspec_dataset *y) {
 /* Warns of data that would suit another reading as well, or better. */
 static void warn_of(const wls_args *a, const kspec_dataset *y) {
     if (y->cols == 2 && !y->is_complex && increases(y))
-        cli_warn(&a->common,
-                 "%s: its 2 columns are read as real and imaginary parts (--complex); if one is x, use --x "
-                 "COLUMN",
-                 a->fit);
+        cli_warn(
+            &a->common,
+            "%s: the 2 columns are read as real and imaginary parts (--complex); use --x COLUMN if one is x",
+            a->fit);
     if (y->cols == 1)
         cli_warn(
             &a->common,

@@ -23,8 +23,8 @@ const cli_command wls_select = {
     .synopsis =
         "wls select --grid N [--learn p,...] [--best-p] [--best-weights] [--modes P] [--alpha A] [--beta B] "
         "[--gamma G] [--noise S] [OPTIONS]",
-    .description =
-        "The p of least expected error (the default), or the weights of least expected error for each p.",
+    .description = "Finds the p of least expected error (the default), or for each p the weights of least "
+                   "expected error.",
     .options = options,
     .args_size = sizeof(wls_args),
     .shares = 1,

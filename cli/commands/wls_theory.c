@@ -18,8 +18,8 @@ const cli_command wls_theory = {
     .synopsis =
         "wls theory --grid N --learn p,... [--modes P] [--alpha A] [--beta B] [--gamma G] [--noise S] "
         "[--empirical K] [OPTIONS]",
-    .description = "Expected errors of weighted least squares with p of P Fourier modes on N points, p below "
-                   "or above N.",
+    .description = "Computes the expected errors of weighted least squares with p of P Fourier modes on N "
+                   "points, for p below or above N.",
     .options = options,
     .args_size = sizeof(wls_args),
     .shares = 1,

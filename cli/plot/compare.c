@@ -126,7 +126,8 @@ int plot_compare(plot_figure *f, const plot_source *s, size_t count) {
     size_t several = 0;
     for (size_t k = 0; k < count; k++) several += json_object_get(s[k].json, "alignments") != NULL;
     if (!several) return plot_pairs(f, s, count);
-    if (several < count) return plot_unfit(s, "results of two and of more matrices do not go together");
+    if (several < count)
+        return plot_unfit(s, "a comparison of two matrices and one of more matrices cannot share a picture");
     int status = EXIT_DONE;
     for (size_t k = 0; k < count && !status; k++) status = plot_square(f, &s[k]);
     if (!status && count == 1)

@@ -50,9 +50,9 @@ static int find_gnuplot(char *path, size_t size) {
     const char *given = getenv("KSPEC_GNUPLOT");
     if (look_for(given && *given ? given : "gnuplot", path, size)) return EXIT_DONE;
     if (given && *given)
-        return cli_error(EXIT_FAILED, "KSPEC_GNUPLOT=%s is not a program that can be run", given);
+        return cli_error(EXIT_FAILED, "KSPEC_GNUPLOT=%s is not an executable program", given);
     return cli_error(EXIT_FAILED,
-                     "gnuplot draws the pictures and is not installed: apt-get install gnuplot-nox");
+                     "gnuplot, which draws the pictures, is not installed: apt-get install gnuplot-nox");
 }
 
 /* Reads the time limit in seconds. */

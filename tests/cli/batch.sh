@@ -70,7 +70,7 @@ expect_json 'j["panels"][0]["series"][0]["style"] == "tiles" and len(j["panels"]
 expect_json 'j["panels"][0]["xlabel"] == "second batch"'
 expect_status 0 kspec plot alone.json --json
 expect_json 'len(j["panels"][0]["series"][0]["x"]) == 25'
-expect_error 2 'a batch is compared with itself or with one other, not 3 of them' \
+expect_error 2 'a batch can be compared with itself or with one other batch, not with 3' \
     kspec compare x.npy y.npy z.npy --axes batch,rows,cols
 expect_error 2 '--paired and a batch cannot be combined' \
     kspec compare x.npy z.npy --axes batch,rows,cols --paired cols

@@ -64,7 +64,7 @@ else
 fi
 rm large.npy
 # what is refused
-expect_error 2 '2 INPUTs would be trials; --concat makes them rows of one matrix' \
+expect_error 2 '2 INPUTs would be trials; use --concat if they are rows of one matrix' \
     kspec dimension p0.npy p1.npy --chunk 10
 expect_error 3 'narrow.npy has 5 columns, p0.npy has 12: they are not rows of one matrix' \
     kspec dimension p0.npy narrow.npy --concat

@@ -148,7 +148,7 @@ printf 'one\ta.npy\n\n# two of them\ntwo\tt0.npy\tt1.npy\r\n' >list.txt
 expect_status 0 kspec compare @list.txt b.npy --json
 expect_json 'j["labels"] == ["one", "two", "b.npy"] and j["results"][0]["other_trials"] == 2'
 expect_error 2 'two recordings are named a\.npy; --label tells them apart' kspec compare a.npy b.npy a.npy
-expect_error 2 '--paired none is for two' kspec compare a.npy b.npy x.npy --paired none
+expect_error 2 '--paired none takes two' kspec compare a.npy b.npy x.npy --paired none
 expect_error 3 'a\.npy has 60 rows and short\.npy has 40' kspec compare a.npy b.npy short.npy
 
 # a constant for each column changes nothing

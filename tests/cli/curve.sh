@@ -68,7 +68,7 @@ assert all(abs(p["value"] - q["value"]) < 1e-9 for p, q in zip(a, b))' "$out" on
 expect_status 0 kspec wls fit y.csv --sample-weight w.npy --stop-at-noise --json
 expect_json 'j["stop_at_noise"] and 5 <= j["p"] < 20'
 expect_status 0 kspec wls fit y.csv --stop-at-noise
-expect_stdout 'the fewest that leave a residual'
+expect_stdout 'fewer leave a residual'
 for basis in real cosine legendre chebyshev; do
     expect_status 0 kspec wls fit uneven.csv --x time --basis $basis --json
     expect_json "j['basis'] == '$basis' and j['regular'] is False"
@@ -119,7 +119,7 @@ expect_error 3 'xy.csv: 2 columns may be x and y .--x COLUMN., or real and imagi
 
 # ---- fits of modes e^{ikx} on the grid say what else the data may be ----
 expect_status 0 kspec wls fit xy.csv --learn 8,9
-expect_stderr 'its 2 columns are read as real and imaginary parts .--complex.; if one is x, use --x'
+expect_stderr 'the 2 columns are read as real and imaginary parts .--complex.; use --x COLUMN if one is x'
 expect_status 0 kspec wls fit c.npy --learn 8 --json
 expect_json 'j["points"][0]["p"] == 8 and j["points"][0]["regime"] == "under"'
 expect_status 0 kspec wls fit y.csv --learn 8 --alpha 0 --json
@@ -156,7 +156,7 @@ expect_error 2 '--noise: 0 is not above 0' kspec wls fit y.csv --noise 0
 expect_error 2 "--period: '0' is not above 0" kspec wls fit y.csv --period 0
 expect_error 2 "--basis: 'sine' must be one of" kspec wls fit y.csv --basis sine
 expect_error 2 '--alpha needs --learn' kspec wls fit y.csv --alpha 1
-expect_error 2 '--x is for a curve, --gamma for the modes' kspec wls fit xy.csv --x 0 --gamma 1 --learn 3
-expect_error 2 'columns of standard input' kspec wls fit - --x 0
+expect_error 2 '--x needs a curve, but --gamma needs the modes' kspec wls fit xy.csv --x 0 --gamma 1 --learn 3
+expect_error 2 'standard input does not allow a choice of columns' kspec wls fit - --x 0
 expect_error 2 'complex data need complex modes' kspec wls fit c.npy --basis cosine
 done_testing

@@ -19,7 +19,7 @@ expect_status 0 kspec dimension x.npy
 answer='^dimension \(rows centred\) [0-9.]+ \(95% interval [0-9.]+ … [0-9.]+\); '
 answer+='of the matrix itself, biased by its size: [0-9.]+$'
 expect "the answer is the first line" grep -qE "$answer" <(head -n 1 "$out")
-expect_stdout '^one trial: noise .* counts as dimensions'
+expect_stdout '^with one trial, independent noise .* counts as dimensions'
 expect_stdout '^x\.npy: 100 rows × 300 columns$'
 # a constant added to every column changes nothing, a factor neither; without centring it does
 py 'x = np.load("x.npy"); np.save("shifted.npy", 7 * x + 100 * np.arange(300))'
@@ -100,7 +100,7 @@ expect_status 0 kspec dimension --label x x.npy --label 'two trials' t0.npy t1.n
 row='[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+$'
 expect_stdout "^two trials +100 +80 +2 +$row"
 expect_stdout "^x +100 +300 +1 +$row"
-expect_stdout '^one trial: noise'
+expect_stdout '^with one trial, independent noise'
 printf '# recordings\nx.npy\ntwo\tt0.npy\tt1.npy\n' >list.txt
 expect_status 0 kspec dimension @list.txt t.npy --curve --json
 expect_json '[r["label"] for r in j["results"]] == ["x.npy", "two", "t.npy"]'

@@ -142,7 +142,7 @@ expect_json '[a["size"] for a in j["axes"]] == [11, 9]'
 
 # no error bar, and why; a value below the range of doubles
 expect_status 0 kspec estimate "$m2" X=x.npy --select-rows 0,1
-expect_stdout '^no error bar: without an index of an axis, too few are left$'
+expect_stdout '^no error bar: too few indices would be left without one of them$'
 expect_status 0 kspec estimate "X[i,a]" X=x.npy --complete both
 expect_stdout '^no error bar: all axes are complete$'
 py 'np.save("tiny.npy", 1e-200 * np.load("x.npy"))'

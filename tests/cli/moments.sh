@@ -182,7 +182,7 @@ expect_json "(lambda d: close(j['participation_ratio'], d['dimension'], 1e-9) an
 expect_status 0 kspec moments x.npy --population-rows 1000 --population-cols 1000 --json
 expect_json 'j["participation_ratio_ci_low"] < j["participation_ratio"] < j["participation_ratio_ci_high"]'
 expect_status 0 kspec moments x.npy --center=both
-expect_stdout 'not known without bias with both sides centred'
+expect_stdout 'no unbiased estimate exists with both sides centred'
 expect_status 0 kspec dimension x.npy --population-rows 1000 --sampled rows --json
 cp "$out" finite
 expect_status 0 kspec moments x.npy --center --population-rows 1000 --sampled rows --json
@@ -307,7 +307,7 @@ expect_status 0 kspec moments apart.npy -n 2 --json
 expect_json 'j["dimension_centered"] == json.load(open("centred"))["dimension"] and j["center"] == "none"'
 expect_status 0 kspec moments apart.npy -n 2
 interval='\(95% interval [0-9.]+ … [0-9.]+\)'
-expect_stdout "^dimension \(rows centred\) [0-9.]+ $interval, as kspec dimension has it\$"
+expect_stdout "^dimension \(rows centred\) [0-9.]+ $interval, the same as of kspec dimension\$"
 expect_status 0 kspec moments apart.npy -n 2 --center --json
 expect_json 'j["dimension_centered"] is None'
 # --effort: what auto may spend

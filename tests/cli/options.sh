@@ -56,7 +56,7 @@ for bad in '' 1,,2 , 1, ,1 x 1x nan inf 1e999 '1 2' '1, 2'; do
     expect_error 2 "--eta: '.*' is not a number" $rbf --eta "$bad"
 done
 expect_error 2 '--eta needs a value' $rbf --eta
-expect_error 2 '--eta is missing' $rbf
+expect_error 2 '--eta, or --sigma and --sigma-x, is missing' $rbf
 expect_error 2 '--eta has 2 values, --dim is 3' $rbf --eta 1,2 --dim 3
 
 # sizes

@@ -84,13 +84,13 @@ expect_files "${files[@]}"
 # ---- no gnuplot, or one that fails ----
 for none in /nonexistent /etc/passwd . no-such-program; do
     export KSPEC_GNUPLOT=$none
-    expect_error 1 "KSPEC_GNUPLOT=$none is not a program" kspec plot f.json -o a.svg
-    expect_error 1 "KSPEC_GNUPLOT=$none is not a program" kspec moments not-there.npy --plot a.svg
+    expect_error 1 "KSPEC_GNUPLOT=$none is not an executable program" kspec plot f.json -o a.svg
+    expect_error 1 "KSPEC_GNUPLOT=$none is not an executable program" kspec moments not-there.npy --plot a.svg
     expect_status 0 kspec plot f.json -o a.gp # needs none
     expect_status 0 kspec moments x.npy --plot a.gp
 done
 unset KSPEC_GNUPLOT
-expect_error 1 'gnuplot draws the pictures and is not installed: apt-get install gnuplot-nox' \
+expect_error 1 'gnuplot, which draws the pictures, is not installed: apt-get install gnuplot-nox' \
     env PATH=/nonexistent "$KSPEC" plot f.json -o a.svg
 rm a.gp
 fake() { # the body of a gnuplot

@@ -103,14 +103,14 @@ page '<th scope="row">file 2</th><td>small.npy</td>' pair.html
 py 'a = np.load("rec.npy"); a[2, :30] = np.nan; np.save("ragged.npy", a)'
 expect_status 0 kspec report ragged.npy --nan ragged-trials -o ragged.html --quiet
 page '<td>2 to 3</td>' ragged.html
-page 'Further ones are not told from 0' rec.html
+page 'A matrix of this size does not distinguish' rec.html
 expect "no rows of zeros" [ -z "$(grep -E '</th><td>0</td><td>0</td><td>0</td>' rec.html)" ]
 
 # a large matrix ends at order 3, unless more is asked for
 kspec generate linear --rows 1001 --cols 1000 --eigenvalue 2,1 --seed 1 -o large.npy
 expect_status 0 kspec report large.npy -o large.html --quiet
 page 'kspec moments --estimator auto,naive --center -n 3 -- large.npy' large.html
-page 'higher orders take their time' large.html
+page 'Higher orders of a matrix this large' large.html
 expect_status 0 kspec report large.npy -o two.html --quiet -n 2
 page 'kspec moments --estimator auto,naive --center -n 2 -- large.npy' two.html
 expect "which is not the size's doing" [ -z "$(grep -F 'take their time' two.html)" ]

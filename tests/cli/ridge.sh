@@ -174,7 +174,7 @@ py "np.save('one.npy', np.ones(40)); np.save('each.npy', np.arange(len(np.load('
 np.save('ones.npy', np.ones(len(np.load('x.npy'))))"
 expect_error 3 'all [0-9]+ rows of x.npy have the class 1' \
     kspec ridge x.npy --target ones.npy --classes all --features 4 --lambda 1
-expect_error 3 'classes exceed half of the [0-9]+ rows of x.npy; is the target a number' \
+expect_error 3 'classes exceed half of the [0-9]+ rows of x.npy; use no --classes if the target is a number' \
     kspec ridge x.npy --target each.npy --classes all --features 4 --lambda 1
 expect_error 3 'x.npy has 5 rows of class 9, fewer than 6' kspec ridge $labels --classes 3,9 --per-class 6
 expect_error 3 'has 0 rows of class 4' kspec ridge $labels --classes 3,4

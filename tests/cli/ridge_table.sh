@@ -102,11 +102,11 @@ expect_error 2 'leaves no rows to train on' kspec ridge t.csv --target quality -
 expect_error 2 'is not between 0 and 1' kspec ridge t.csv --target quality --test-fraction 1
 expect_error 2 'test gives the test rows already' \
     kspec ridge t.csv --target quality --test u.csv --test-fraction 0.3
-expect_error 2 'test-target: the target is column' \
+expect_error 2 'test-target: not needed, because the target is column' \
     kspec ridge t.csv --target quality --test u.csv --test-target y.npy
 expect_error 2 'target-cols is for a --target file' kspec ridge t.csv --target quality --target-cols 3
 expect_error 2 'standard input' kspec ridge - --target quality
-expect_error 2 'check is for a recommendation' \
+expect_error 2 'check needs a recommendation' \
     kspec ridge t.csv --target quality --check --features 3 --lambda 1
 expect_error 2 'sigma: a recommendation chooses it' kspec ridge t.csv --target quality --sigma 2
 expect_error 2 'activation: .tanh. must be one of' kspec ridge t.csv --target quality --activation tanh

@@ -34,7 +34,7 @@ expect_status 0 kspec dimension x.npy --population-cols 1000000000 --population-
 expect_json 'all(close(j[k], json.load(open("both"))[k], 1e-6) for k in ("dimension", "stderr", "ci_high"))'
 expect_json 'j["population_cols"] == 1000000000'
 expect_status 0 kspec dimension x.npy --sampled rows
-expect_stdout 'all columns are known: the interval leaves out rows alone'
+expect_stdout 'all columns were measured, so the interval leaves out only rows'
 expect_status 0 kspec dimension x.npy --sampled rows --curve --json
 expect_json 'close(j["curve"][-1]["dimension"], j["dimension"], 1e-12)'
 

@@ -36,7 +36,7 @@ expect_status 0 kspec dimension series.npy --block auto --json
 expect_json 'j["ci_low"] < 30 < j["ci_high"] and 15 <= j["block"] <= 40 and j["groups"] == 300 // j["block"]'
 expect_json 'not [d for d in j["doubts"] if "neighbours" in d["code"]]'
 expect_status 0 kspec dimension rows.npy --block auto
-expect_stdout 'not alike: each is a block by itself'
+expect_stdout 'not alike, so each row is a block'
 expect_error 3 'rows are correlated over .*fewer than 5 blocks.*--block' \
     kspec dimension short.npy --block auto
 expect_error 2 'blocks of 100 rows: 300 rows make 3 of them, 5 are needed' \
@@ -46,7 +46,7 @@ for bad in 0 -3 x 2.5 ''; do
     expect_error 2 '--block: .* is not a whole number from 1, or auto' \
         kspec dimension series.npy --block "$bad"
 done
-expect_error 2 '--groups labels the rows that matrices share' \
+expect_error 2 '--groups labels the rows that the matrices share' \
     kspec compare series.npy other.npy --groups blocks.txt --paired none
 expect_status 0 kspec compare series.npy other.npy --block auto --paired none --json
 expect_json 'j["groups"] == 300 // j["block"]'
@@ -57,7 +57,7 @@ expect_status 0 kspec report series.npy --block auto -n 2 --quiet -o page.html
 
 # the table says what p is of
 expect_status 0 kspec compare series.npy other.npy --quiet -n 2
-expect_stdout '^p is of the difference of logarithms'
+expect_stdout '^p tests the difference of logarithms'
 expect_status 0 kspec compare rows.npy rows.npy --quiet
 expect_stdout '^p <1e-16, if they had nothing in common'
 expect_status 0 kspec compare rows.npy rows.npy --json

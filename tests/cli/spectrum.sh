@@ -131,7 +131,7 @@ for option in '--estimator path' '--center' '--no-stderr' '--splits 3' '--select
     expect_error 2 'needs an INPUT, not --moments' kspec spectrum --moments 1,2 --rank 2 $option
 done
 expect_error 2 '--draws needs error bars \(--stderr\)' kspec spectrum --moments 1,2 --rank 2 --draws 9
-expect_error 2 '--draws needs error bars, which' kspec spectrum x.npy --no-stderr --draws 9
+expect_error 2 '--draws needs standard errors, which' kspec spectrum x.npy --no-stderr --draws 9
 for bad in 'null' '"0.5"' 'true' '[1]'; do
     echo "{\"moments\": [1, $bad]}" >bad.json
     expect_error 3 'm\(2\) of bad.json is not a number' kspec spectrum --moments bad.json --rank 2

@@ -13,7 +13,7 @@ expect_json 'all(close(sum(p * s ** n for p, s in zip(j["mass"], j["support"])),
 expect_json 'all(close(sum(x ** n for x in j["eigenvalues"]), j["moments_listed"][n - 1], 1e-12)
     for n in range(1, 7))'
 expect_status 0 kspec spectrum --moments "$moments" --upper 1
-expect_stdout '^number of eigenvalues 15: the fewest that have these moments$'
+expect_stdout '^number of eigenvalues 15: the smallest number that has these moments$'
 expect_stdout '^   n  moment given   std. error       fitted  of the list$'
 expect_error 2 'quantiles need a rank.* \(--rank\)$' kspec spectrum --moments "$moments" --quantile midpoint
 # a rank is as before
@@ -28,7 +28,7 @@ expect_json 'j["number_ci_low"] < j["number"] < j["number_ci_high"] and 8 < j["n
 expect_json 'sorted(j["eigenvalues"], reverse=True) == j["eigenvalues"] and j["warnings"] == []'
 expect_status 0 kspec spectrum x.npy --method moments --count 3
 expect_stdout '^   …  [0-9]+ more, down to '
-expect_stdout '^number of eigenvalues 1[0-9.]+ \([0-9.]+ … [0-9.]+\): the fewest'
+expect_stdout '^number of eigenvalues 1[0-9.]+ \([0-9.]+ … [0-9.]+\): the smallest'
 
 # the list has its own moments: to half the largest eigenvalue's power, and three errors of the given ones
 kspec generate rff --rows 100 --cols 120 --dim 4 --eta 1 --seed 3 -o features.npy
@@ -85,9 +85,10 @@ expect_json 'len(j["eigenvalues"]) == 4096 and j["number"] > 9e5'
 expect_json 'any("the list ends at the 4096-th largest eigenvalue" in w for w in j["warnings"])'
 expect_error 2 'no moment is positive' kspec spectrum --moments -1,-2
 kspec moments x.npy -n 3 --estimator naive,path --json -o two.json
-expect_error 3 'estimate 4 of two.json is not of order 4; give kspec moments one --estimator' \
+expect_error 3 'estimate 4 of two.json is not of order 4; run kspec moments with one --estimator' \
     kspec spectrum --moments two.json
-expect_error 2 '--stderr: m.json has standard errors of its own' kspec spectrum --moments m.json --stderr 1,1
+expect_error 2 '--stderr: m.json already contains standard errors' \
+    kspec spectrum --moments m.json --stderr 1,1
 expect_error 2 '-n: 7 exceeds the 6 moments' kspec spectrum --moments m.json -n 7
 expect_error 2 '--draws needs error bars' kspec spectrum --moments n.json --draws 9
 echo '{"estimates": [{"n": 1, "value": null}]}' >null.json

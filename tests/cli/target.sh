@@ -29,7 +29,7 @@ expect_json 'close(j["targets"][0]["alignments"][0]["value"], json.load(open("pl
 expect_status 0 kspec dimension x.npy --target y.npy
 expect_stdout '^target y\.npy  alignment, std\. error, 95% interval from … to$'
 expect_stdout '^  <y, T\^2 y> +[0-9]'
-expect_stdout '^  p [0-9.e-]+, if the target had nothing to do with the rows$'
+expect_stdout '^  p [0-9.e-]+, if the target were unrelated to the rows$'
 # two targets of noise
 expect_status 0 kspec dimension x.npy --target noise.npy --json
 expect_json '[t["name"] for t in j["targets"]] == ["0", "1"] and all(t["p"] > 1e-3 for t in j["targets"])'
@@ -49,7 +49,7 @@ expect_json 'j["targets"][0]["p"] is None and j["targets"][0]["share"] is not No
 expect_error 3 '60 rows, but its target short\.npy has 50' kspec dimension x.npy --target short.npy
 expect_error 2 'nope' kspec dimension t.csv --target nope
 expect_error 2 'standard input' kspec dimension - --target label <t.csv
-expect_error 2 'a column of 2 INPUTs' kspec dimension x.npy again.npy --target 3
+expect_error 2 'with 2 INPUTs, the target must be a file' kspec dimension x.npy again.npy --target 3
 expect_error 2 'for one matrix' kspec dimension --label a x.npy --label b again.npy --target y.npy
 expect_error 2 'centred over rows only' kspec dimension x.npy --target y.npy --center=cols
 

@@ -91,7 +91,7 @@ expect_error 3 'infinite' kspec theory rbf --sigma-x inf.csv
 expect_error 3 'cannot open none.npy' kspec theory rbf --sigma none.npy
 expect_error 2 '--dim is 2, but I.csv has 3 dimensions' kspec theory rbf --sigma I.csv --dim 2
 expect_error 2 'takes --eta or --sigma and --sigma-x, not both' kspec theory rbf --sigma I.csv --eta 2
-expect_error 2 '--eta is missing \(or --sigma, --sigma-x\)' kspec theory rbf --dim 2
+expect_error 2 '--eta, or --sigma and --sigma-x, is missing' kspec theory rbf --dim 2
 
 # --eigenfunctions: products of Hermite functions, for each point in the order of the eigenvalues
 printf '0,0\n1,-2\n0.5,0.25\n' >at.csv
@@ -114,7 +114,7 @@ text = open("line.gp").read()
 assert all(f"k = {k}" in text for k in (1, 2, 3)) and "k = 4" not in text
 block = text.split("$p2s0 << END")[1].split("END")[0]
 assert [float(line.split()[0]) for line in block.strip().splitlines()] == [-1, 0.5, 2]'
-expect_error 2 '--eigenfunctions goes with --eta' kspec theory rbf --sigma I2.csv --eigenfunctions at.csv
+expect_error 2 '--eigenfunctions needs --eta' kspec theory rbf --sigma I2.csv --eigenfunctions at.csv
 
 # --threads and --seed change nothing
 expect_status 0 kspec theory rbf --dim 5 --eta 4 --json --threads 2 --seed 9
