@@ -37,8 +37,8 @@ void ridge_print_advice(FILE *f, const ridge_advice *r, const ridge_args *a) {
     fprintf(f, "recommended: --features %zu --lambda %.3g --sigma %.4g\n", p->N, p->lambda, p->sigma);
     fprintf(f, "  predicted test error %.4g, R2 %.3f; predicting the mean errs by %.4g\n", p->test_mse, r->r2,
             found->mean_test_mse);
-    fprintf(f, "  these are the fewest features within 2%% of the best error, %.4g with %zu", found->best->test_mse,
-            found->best->N);
+    fprintf(f, "  these are the fewest features within 2%% of the best error, %.4g with %zu",
+            found->best->test_mse, found->best->N);
     if (found->best->sigma != p->sigma) fprintf(f, " and sigma %.3g", found->best->sigma);
     fputc('\n', f);
     fprintf(f, "  sigma is %.2g times the median distance of two rows\n", p->sigma / r->median);
