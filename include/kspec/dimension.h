@@ -158,8 +158,8 @@ typedef struct {
      * the bias that brings the usual one near 1 for few rows and many columns. It may exceed 1. NaN if a
      * second moment is not positive, and if the matrices do not share their rows. */
     double alignment, alignment_std_error, alignment_ci_low, alignment_ci_high;
-    double alignment_biased, dimension,
-        other_dimension;  /* biased: the usual one, of the matrices themselves */
+    double alignment_biased; /* the usual alignment, of the matrices themselves; NaN likewise */
+    double dimension, other_dimension;
     size_t groups, block; /* of rows, as in kspec_moments_result */
     size_t count;
     kspec_difference **differences;

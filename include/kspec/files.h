@@ -8,7 +8,7 @@ typedef enum {
     KSPEC_NAN_ERROR = 0,     /* fail, and name the row and column of the first missing value */
     KSPEC_NAN_OMIT_ROWS,     /* omit every row with a missing value in some trial */
     KSPEC_NAN_OMIT_COLS,     /* omit such columns */
-    KSPEC_NAN_RAGGED_TRIALS, /* a row without values in a trial has one repeat less, but at least 2 */
+    KSPEC_NAN_RAGGED_TRIALS, /* a row has the trials in which it has values, at least 2 */
     KSPEC_NAN_KEEP           /* leave NaN in the data */
 } kspec_nan;
 

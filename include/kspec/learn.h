@@ -89,7 +89,7 @@ typedef struct {
 typedef struct {
     size_t epoch;
     double loss;                    /* squared errors: sum over classes, mean over training images */
-    double accuracy, test_accuracy; /* of images: the class has the largest output */
+    double accuracy, test_accuracy; /* the fractions of images whose class has the largest output */
     kspec_learn_moments *moments, *subsample; /* from all neurons, and from the subsample; or NULL */
 } kspec_learn_epoch;
 

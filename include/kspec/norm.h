@@ -37,7 +37,7 @@ typedef struct {
     int updates;      /* the largest number of updates of an iteration; default 1000 */
     double stop;      /* an iteration ends at this relative error, between 0 and 1; default 1e-10 */
     int repeats;      /* draws of features and samples to average over, at most 1,000,000; default 1 */
-    double tolerance; /* doubles q, up to 4096, until RFF_DEBIASED's interval is narrower, relative to it */
+    double tolerance; /* doubles q, up to 4096, until RFF_DEBIASED's interval is this fraction of its value */
     size_t memory; /* bytes: K and Z are stored if they fit, else computed for each product; default 1 GiB */
     uint64_t seed;
     int threads;
@@ -85,8 +85,8 @@ typedef struct {
     kspec_device_used device;
     size_t doubt_count; /* for an entry, `where` is the name of its method */
     kspec_doubt **doubts;
-    double nu,
-        expected_error; /* of the Matern kernel; of RFF_POWER at the q chosen for opts.error, relative */
+    double nu;             /* of the Matern kernel */
+    double expected_error; /* relative, of RFF_POWER at the q chosen for opts.error */
 } kspec_norm_result;
 
 /* The spectral norm |K|, the largest eigenvalue, of the Gram matrix K_ij = k(x_i, x_j) of the rows of x. K is

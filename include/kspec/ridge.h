@@ -38,8 +38,8 @@ typedef struct {
     double sigma;      /* divides X */
     int median_sigma;  /* 1: sigma is the median distance of training rows instead, as in kspec_norm_opts */
     kspec_ridge_solver solver; /* FIXED_POINT: for Fourier features and KSPEC_KERNEL_MATERN */
-    double tolerance;   /* relative, of delta, between 0 and 1; default 1e-12; see delta_error */
-    int max_iterations; /* steps per point; default 200 (Newton) or 100,000 (fixed point) */
+    double tolerance;          /* relative, of delta, between 0 and 1; default 1e-12; see delta_error */
+    int max_iterations;        /* steps per point; default 200 (Newton) or 100,000 (fixed point) */
     uint64_t seed;
     int threads;
     kspec_progress progress;
@@ -49,8 +49,8 @@ typedef struct {
     kspec_device device;
     kspec_ridge_activation activation; /* the CPU computes all but Fourier's */
     double slope;                      /* of KSPEC_RIDGE_ACTIVATION_LEAKY; default 0.1 */
-    int standardize;   /* 1: scale columns to mean 0 and standard deviation 1 of the training rows, or to 0 */
-    int center_target; /* 1: subtract from each column of y its mean over the training rows */
+    int standardize;      /* 1: columns get mean 0 and variance 1 in the training rows; a constant one is 0 */
+    int center_target;    /* 1: subtract from each column of y its mean over the training rows */
     double test_fraction; /* without test rows: the seed draws this fraction of the rows as the test set */
     size_t most_rows;     /* the seed draws this number if there are more training or test rows; 0: all */
     /* This number of draws of W (8 suffice) checks every prediction, and the results of searches (`measured`
@@ -100,11 +100,11 @@ typedef struct {
     double delta_cos, delta_sin;
     double theta_cos, theta_sin; /* lambda delta, or its limit for lambda = 0 */
     double train_mse, test_mse;  /* mean squared errors, averaged over the columns of y */
-    double kernel_train_mse,
-        kernel_test_mse; /* the same if N alone were large: Q = ((N/n) K + lambda I)^-1 */
-    int iterations;      /* factorisations: Newton or fixed-point steps, and one for the errors */
-    double residual;     /* max_a |tr(K_a Q)/n - delta_a| / delta_a */
-    double delta_error;  /* relative, of delta, estimated: the next Newton step, or the rounding floor */
+    /* The same if N alone were large: Q = ((N/n) K + lambda I)^-1 with K = K_cos + K_sin. */
+    double kernel_train_mse, kernel_test_mse;
+    int iterations;     /* factorisations: Newton or fixed-point steps, and one for the errors */
+    double residual;    /* max_a |tr(K_a Q)/n - delta_a| / delta_a */
+    double delta_error; /* relative, of delta, estimated: the next Newton step, or the rounding floor */
     kspec_ridge_state state;
     double *train_columns, *test_columns; /* the errors of each column of y, m each */
     /* 1 - mse / variance of the column in that set, averaged over columns; NaN if a column is constant */

@@ -8,8 +8,8 @@
  * returns 0, or another number if the others cannot be reached any more. */
 typedef struct {
     size_t size;
-    int rank, ranks, local_rank,
-        local_ranks; /* local: the number of this rank, and of ranks, on this machine */
+    int rank, ranks;
+    int local_rank, local_ranks; /* the number of this rank, and of ranks, on this machine */
     void *context;
     int (*broadcast)(void *context, int root, void *data, size_t bytes); /* from the rank `root` to all */
     /* sends bytes[r] bytes of every rank r to all, one after the other by rank; `mine` is not in `all` */

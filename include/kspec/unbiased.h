@@ -63,12 +63,13 @@ typedef struct {
     double rounding;
     size_t axis_count;
     kspec_unbiased_axis **axes;
-    size_t graphs, products, all_products; /* of the plan; the last with leave-one-out, as are: */
-    double work;                           /* multiply-adds at the rate of a matrix product */
-    size_t bytes;                          /* beyond the data */
-    const char *plan;                      /* with `explain`, lines such as "A1[i,j] = sum_a X[i,a] X[j,a]" */
-    double planning, seconds;              /* planning: the seconds for the plan alone */
-    size_t splits;                         /* the number of splits averaged */
+    size_t graphs, products,
+        all_products;         /* of the plan; all_products, work and bytes include leave-one-out */
+    double work;              /* multiply-adds at the rate of a matrix product */
+    size_t bytes;             /* beyond the data */
+    const char *plan;         /* with `explain`, lines such as "A1[i,j] = sum_a X[i,a] X[j,a]" */
+    double planning, seconds; /* planning: the seconds for the plan alone */
+    size_t splits;            /* the number of splits averaged */
     size_t doubt_count;
     kspec_doubt **doubts;
     kspec_device_used device;
