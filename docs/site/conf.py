@@ -14,6 +14,7 @@ version = release = ".".join(re.findall(r"^#define KSPEC_VERSION_[MP][A-Z]+ +(\d
 extensions = ["myst_parser", "sphinx.ext.mathjax"]
 myst_enable_extensions = ["dollarmath", "deflist", "attrs_inline", "colon_fence", "attrs_block"]
 myst_heading_anchors = 4
+myst_fence_as_directive = ["math"]  # GitHub draws these fences, too
 html_theme = "furo"
 html_title = f"kspec {release}"
 html_static_path = ["static"]
@@ -32,7 +33,9 @@ def inline(writer, node):
 
 
 def display(writer, node):
-    writer.body.append('<div class="math">' + convert(node.astext(), display="block") + "</div>")
+    # latex2mathml does not know aligned, nor a norm of a given size
+    tex = node.astext().replace("{aligned}", "{align*}").replace("\\Big\\|", "\\|")
+    writer.body.append('<div class="math">' + convert(tex, display="block") + "</div>")
 
 
 def leave(writer, node):
