@@ -52,6 +52,7 @@ const ks_stream_range ks_stream_ranges[KS_STREAM_COUNT] = {
     [KS_STREAM_CHECK]         = {6 * TERA + 2, 1},
     [KS_STREAM_PERMUTED]      = {6 * TERA + 3, 1},
     [KS_STREAM_BLOCKS]        = {6 * TERA + 4, 1},
+    [KS_STREAM_NOISE_ROWS]    = {6 * TERA + 5, 1},
 
     [KS_STREAM_RESERVOIR]     = {34 * TERA, 256 * TERA},
 

@@ -72,6 +72,8 @@ typedef enum {
     KS_STREAM_PERMUTED,
     /* Blocks of rows: pairs of rows to compare with pairs of consecutive rows. */
     KS_STREAM_BLOCKS,
+    /* The test for signal: number i decides which row of range i shows the noise. */
+    KS_STREAM_NOISE_ROWS,
     /* Accumulators: number i decides whether the sample contains row i of the stream. */
     KS_STREAM_RESERVOIR,
     /* see ks_learn_stream() */

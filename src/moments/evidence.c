@@ -3,6 +3,7 @@
 
 #include "base/center.h"
 #include "base/error.h"
+#include "base/streams.h"
 #include "device/backend.h"
 #include "device/device.h"
 #include "pairs/sums.h"
@@ -94,36 +95,58 @@ static void square(double *x, size_t n) {
     for (size_t k = 0; k < n; k++) x[k] *= x[k];
 }
 
-enum { PIECE = 1 << 16 };
+/*
+ * Noise needs m(2) of the squared entries only roughly, so MOST of the rows are enough: one from each of MOST
+ * equal ranges, at random, because rows may repeat a pattern. This product would take as long as that of the
+ * data.
+ */
+enum { PIECE = 1 << 16, MOST = 2048 };
+
+static size_t rows_of_noise(size_t P) { return P < MOST ? P : MOST; }
+
+/* Returns the row of range i among `kept` ranges of P rows. */
+static size_t row_of_noise(size_t i, size_t kept, size_t P) {
+    double u = 0;
+    if (kept == P) return i;
+    kspec_random_uniform(0, ks_stream(KS_STREAM_NOISE_ROWS, 0), i, 1, &u);
+    const size_t from = i * P / kept, to = (i + 1) * P / kept;
+    return from + (size_t)(u * (double)(to - from));
+}
 
 typedef struct {
     const double *X, *scale;
-    size_t P, Q, rows;
+    size_t P, Q, kept, rows;
     double *to;
 } squares_job;
 
 static kspec_status square_piece(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const squares_job *j = ctx;
-    const size_t from = chunk * j->rows, to = j->P - from < j->rows ? j->P : from + j->rows;
-    for (size_t i = from; i < to; i++)
+    const size_t from = chunk * j->rows, to = j->kept - from < j->rows ? j->kept : from + j->rows;
+    for (size_t i = from; i < to; i++) {
+        const double *X = j->X + row_of_noise(i, j->kept, j->P) * j->Q;
         for (size_t k = 0; k < j->Q; k++) {
-            const double x = j->X[i * j->Q + k] * j->scale[k];
+            const double x = X[k] * j->scale[k];
             j->to[i * j->Q + k] = x * x;
         }
+    }
     return KSPEC_OK;
 }
 
 /* A is scratch of P x Q numbers, and may be p->A. */
 static kspec_status of_sums(const ks_run *run, const ks_pair *p, const ks_quad *scaled, const double *scale,
                             double *A, int centered, double *z, kspec_error *err) {
-    const size_t rows = p->Q < PIECE ? PIECE / p->Q : 1;
-    squares_job j = {p->A, scale, p->P, p->Q, rows, A};
+    const size_t rows = p->Q < PIECE ? PIECE / p->Q : 1, kept = rows_of_noise(p->P);
+    ks_arena arena = {0};
+    double *to = kept < p->P ? ks_arena_alloc(&arena, ks_size(kept, p->Q), sizeof *to) : A;
+    if (!to) return ks_nomem(err, "the squares of the entries", arena.failed);
+    squares_job j = {p->A, scale, p->P, p->Q, kept, rows, to};
     const ks_run quiet = ks_run_part(run, 0, 0);
     double squares = 0;
     const ks_sums_rows of = {centered, p->P, INFINITY};
-    kspec_status st = ks_parallel_for(&quiet, (p->P + rows - 1) / rows, square_piece, &j, err);
-    if (!st) st = second(run, A, A, p->P, p->Q, 0, &squares, err);
+    kspec_status st = ks_parallel_for(&quiet, (kept + rows - 1) / rows, square_piece, &j, err);
+    if (!st) st = second(run, to, to, kept, p->Q, 0, &squares, err);
+    ks_arena_free(&arena);
     *z = ks_sums_cross(scaled, &of, ks_sums_pairs(p->Q, INFINITY)) /
          error_of(squares, p->P, p->Q, centered, 1);
     return st;
@@ -151,6 +174,30 @@ static kspec_status standardize(const ks_run *run, double *A, double *B, double 
     return st;
 }
 
+/* Sets Y to the squares of the scaled entries of X, of the rows that row_of_noise() names. */
+static kspec_status squares_on_device(const ks_run *run, const double *X, const double *scale, size_t P,
+                                      size_t Q, ks_mat *Y, kspec_error *err) {
+    const size_t kept = rows_of_noise(P);
+    ks_device *d = run->device;
+    ks_arena arena = {0};
+    double *squared = ks_arena_alloc(&arena, Q, sizeof *squared);
+    size_t *list = ks_arena_alloc(&arena, ks_size(2, kept), sizeof *list);
+    if (arena.failed) return ks_nomem(err, "the squares of the entries", arena.failed);
+    for (size_t k = 0; k < Q; k++) squared[k] = scale[k] * scale[k];
+    for (size_t i = 0; i < kept; i++) list[2 * i] = row_of_noise(i, kept, P), list[2 * i + 1] = i;
+    ks_mat_expression e = {
+        .m = kept, .n = Q, .alpha = 1, .col = squared, .count = 1, .factor = {{ks_mat_of(X), 0, 2}}};
+    kspec_status st = KSPEC_OK;
+    if (kept < P) {
+        e.factor[0].x = Y;
+        st = ks_device_status(d, d->plugin->copy_rows(d->gpu, kept, list, Q, X, ks_mat_address(Y)),
+                              "a sample of the rows", err);
+    }
+    if (!st) st = ks_backend_of(run)->expression(run, &e, KS_TILE_STORE, Y, NULL, err);
+    ks_arena_free(&arena);
+    return st;
+}
+
 /* Computes z for one trial X on the device */
 static kspec_status on_device(const ks_run *run, const double *X, double *scale, size_t P, size_t Q,
                               int centered, double *z, kspec_error *err) {
@@ -163,13 +210,12 @@ static kspec_status on_device(const ks_run *run, const double *X, double *scale,
     if (!st) st = at->hold(run, P, Q, "the scaled columns", &Y, err);
     if (st) return st;
     ks_device_take(run->device, ks_mat_address(Y));
-    for (int power = 1; power <= 2 && !st; power++) {
-        e.factor[0].power = power, e.col = scale;
-        for (size_t k = 0; k < Q && power == 2; k++) scale[k] *= scale[k];
-        st = at->expression(run, &e, KS_TILE_STORE, Y, NULL, err);
-        const double *y = ks_mat_address(Y);
-        if (!st) st = second(run, y, y, P, Q, centered && power == 1, &value[power - 1], err);
-    }
+    e.col = scale, e.factor[0].power = 1;
+    if (!st) st = at->expression(run, &e, KS_TILE_STORE, Y, NULL, err);
+    const double *y = ks_mat_address(Y);
+    if (!st) st = second(run, y, y, P, Q, centered, &value[0], err);
+    if (!st) st = squares_on_device(run, X, scale, P, Q, Y, err);
+    if (!st) st = second(run, y, y, rows_of_noise(P), Q, 0, &value[1], err);
     ks_device_forget(run->device, ks_mat_address(Y));
     at->drop(run, Y);
     *z = value[0] / error_of(value[1], P, Q, centered, 1);
