@@ -44,16 +44,32 @@ class Tracker:
 
     def update(self, name: str, matrix: Any, step: float | None = None) -> dict[str, Any]:
         """Measures a matrix; step is the number of this name's updates before, unless it is given."""
+        record = self._record(name, matrix, self._both["threads"])
+        return self._add(record, step)
+
+    def _add(self, record: dict[str, Any], step: float | None) -> dict[str, Any]:
         if step is None:
-            step = sum(r["name"] == name for r in self._records)
+            step = sum(r["name"] == record["name"] for r in self._records)
+        record["step"] = step
+        self._records.append(record)
+        return record
+
+    def _record(self, name: str, matrix: Any, threads: int | None) -> dict[str, Any]:
+        """What is measured of a matrix; the step follows"""
+        both = {**self._both, "threads": threads}
         if len(getattr(matrix, "shape", ())) == 3:
-            dimension, moments = self._of_groups(matrix)
+            dimension = self._of_groups(matrix, threads)
+            moments = self._of_dimension(dimension)
         else:
-            dimension = f.dimension(matrix, **self._both)
-            moments = self._of_matrix(matrix, dimension)
-        record = {
+            dimension = f.dimension(matrix, **both)
+            n = min(self._n, dimension.rows, dimension.cols)
+            if n > 2:
+                moments = f.moments(matrix, n=n, **both, **self._options).estimates
+            else:
+                moments = self._of_dimension(dimension)
+        return {
             "name": name,
-            "step": step,
+            "step": None,
             "rows": dimension.rows,
             "cols": dimension.cols,
             **{
@@ -64,14 +80,6 @@ class Tracker:
             "moments_ci_low": [row["ci_low"] for row in moments],
             "moments_ci_high": [row["ci_high"] for row in moments],
         }
-        self._records.append(record)
-        return record
-
-    def _of_matrix(self, matrix: Any, dimension: Any) -> Any:
-        n = min(self._n, dimension.rows, dimension.cols)
-        if n <= 2:
-            return self._of_dimension(dimension)
-        return f.moments(matrix, n=n, **self._both, **self._options).estimates
 
     def _of_dimension(self, d: Any) -> list[dict[str, Any]]:
         """m(1) and m(2), normalized: 1 and one over the dimension"""
@@ -79,8 +87,8 @@ class Tracker:
         both = [[1.0, 1.0, 1.0], inverse]
         return [dict(zip(("value", "ci_low", "ci_high"), row)) for row in both[: self._n]]
 
-    def _of_groups(self, cube: Any) -> tuple[Any, Any]:
-        """The dimension of sequences x tokens x units, with each sequence as a group; m(1) and m(2)"""
+    def _of_groups(self, cube: Any, threads: int | None) -> Any:
+        """The dimension of sequences x tokens x units, with each sequence as a group"""
         center = self._both["center"]
         if center not in (True, False, "rows", "none"):
             raise ArgumentError(f"center: {center!r} is not for sequences of tokens; use True or False")
@@ -92,10 +100,9 @@ class Tracker:
             groups=True,
             stream=1,
             reservoir=max(2, rows),
-            threads=self._both["threads"] or 0,
+            threads=threads or 0,
         )
-        dimension = tokens.update(cube).result()
-        return dimension, self._of_dimension(dimension)
+        return tokens.update(cube).result()
 
     @property
     def names(self) -> list[str]:
@@ -189,17 +196,22 @@ def _panel(title: str, label: str, series: list[dict[str, Any]]) -> dict[str, An
 class _Later(Sequence[Any]):
     """The records of an epoch, which are waited for when someone looks at them"""
 
-    def __init__(self, future: Any) -> None:
-        self._future = future
+    def __init__(self, tracking: _Tracking, futures: list[Any]) -> None:
+        self._tracking, self._futures = tracking, futures
+
+    def _all(self) -> list[Any]:
+        if self._tracking._pending is self._futures:
+            self._tracking._settle()
+        return [future.result() for future in self._futures]
 
     def __getitem__(self, k: Any) -> Any:
-        return self._future.result()[k]
+        return self._all()[k]
 
     def __len__(self) -> int:
-        return len(self._future.result())
+        return len(self._futures)
 
     def __repr__(self) -> str:
-        return repr(self._future.result())
+        return repr(self._all())
 
 
 class _Tracking(Tracker):
@@ -216,24 +228,31 @@ class _Tracking(Tracker):
             )
         self._model, self._probe = model, probe
         self._modules = {name: modules[name] for name in layers}
-        self._worker: Any = None
+        # so many layers at once, with so many threads each
+        self._at_once = max(1, min(self._both["threads"] or 1, len(self._modules)))
+        self._each = max(1, (self._both["threads"] or 1) // self._at_once)
+        self._workers: Any = None
         self._pending: Any = None
+        self._step: float | None = None
 
     def epoch(self, step: float | None = None) -> Sequence[dict[str, Any]]:
         """Runs the model on the probe, in evaluation mode and without gradients, and records every layer.
 
-        The measurements run in another thread while you train on. What is returned is a sequence of this
+        The measurements run in other threads while you train on. What is returned is a sequence of this
         epoch's records; it waits for them when you look at it, and so does .records. What went wrong is
         raised there, or by the next epoch().
         """
         self._settle()
-        if self._worker is None:
+        if self._workers is None:
             from concurrent.futures import ThreadPoolExecutor
 
-            self._worker = ThreadPoolExecutor(1, "kspec-track")
-        seen = self._look()
-        self._pending = self._worker.submit(self._measure, seen, _queued(seen), step)
-        return _Later(self._pending)
+            self._workers = ThreadPoolExecutor(self._at_once, "kspec-track")
+        seen, self._step = self._look(), step
+        queued = _queued(seen)
+        self._pending = [
+            self._workers.submit(self._measure, name, seen.pop(name), queued) for name in self._modules
+        ]
+        return _Later(self, self._pending)
 
     def _look(self) -> dict[str, Any]:
         """Copies of the layers' activations on the probe"""
@@ -263,15 +282,15 @@ class _Tracking(Tracker):
             raise ValueError(f"layers: the model does not call {missed[0]!r} on this probe")
         return seen
 
-    def _measure(self, seen: dict[str, Any], queued: list[Any], step: float | None) -> list[dict[str, Any]]:
+    def _measure(self, name: str, matrix: Any, queued: list[Any]) -> dict[str, Any]:
         for event in queued:
             event.synchronize()
-        return [self.update(name, seen.pop(name), step) for name in self._modules]
+        return self._record(name, matrix, self._each)
 
     def _settle(self) -> None:
         pending, self._pending = self._pending, None
-        if pending is not None:
-            pending.result()
+        for record in [future.result() for future in pending or []]:
+            self._add(record, self._step)
 
     @property
     def records(self) -> list[dict[str, Any]]:
@@ -309,7 +328,7 @@ def track(model: Any, layers: Sequence[str], probe: Any, **options: Any) -> Any:
     """Follows layers of a PyTorch model while it learns: call .epoch() on what it returns whenever you like.
 
     layers are names of modules (model.named_modules()), probe a batch that stays the same. Hooks are set only
-    while the probe runs, and measurements run in another thread beside the training. Of an output (batch,
+    while the probe runs, and measurements run in other threads beside the training. Of an output (batch,
     tokens, units), tokens are rows and sequences are groups; of a tuple, the first part counts. Activations
     stay on their device. Options are those of Tracker; threads is a quarter of the processors unless it is
     given. All units of a layer are there, so that sampled is "rows" unless it is given. Moments end at m(2)

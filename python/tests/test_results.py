@@ -370,13 +370,13 @@ def test_track_measures_beside_the_training(x: Any, monkeypatch: Any) -> None:
     model = Model(Layer(np.eye(30)))
     follow = kspec.track(model, ["layer0"], x.view(Tensor))
     free = threading.Event()
-    measure = follow.update
+    measure = follow._record
 
     def late(*arguments: Any) -> Any:
         assert free.wait(60)
         return measure(*arguments)
 
-    monkeypatch.setattr(follow, "update", late)
+    monkeypatch.setattr(follow, "_record", late)
     first = follow.epoch()
     model.layers[0].weights[:] = 0  # a copy is measured
     assert follow._records == []
