@@ -10,9 +10,9 @@
 typedef enum { KS_FOUND, KS_ABSENT, KS_STRANGE } ks_finding;
 
 /*
- * Classifies the file at an absolute path. It must be a regular file that this process may read, or execute
- * if run is 1. A file is STRANGE if everybody can write to it, or if it belongs neither to root, nor to this
- * user, nor to the owner of the file `owner` (or NULL).
+ * Classifies the file at an absolute path. The path must name a regular file that this process may read, or
+ * execute if run is 1. A file is STRANGE if everybody can write to it, or if it belongs neither to root, nor
+ * to this user, nor to the owner of the file `owner` (or NULL).
  */
 ks_finding ks_beside_look(const char *path, int run, const char *owner);
 

@@ -16,7 +16,7 @@ typedef enum { KS_ISA_GENERIC, KS_ISA_AVX2, KS_ISA_NEON = KS_ISA_AVX2, KS_ISA_AV
 ks_isa ks_isa_best(void);
 
 /*
- * Returns the instruction set to use. The first call chooses it, and later calls return the same. If
+ * Returns the instruction set to use. The first call chooses the set, and later calls return the same set. If
  * KSPEC_ISA is impossible, every call fails with a message that names its value and the choices.
  */
 kspec_status ks_isa_choose(ks_isa *isa, kspec_error *err);

@@ -390,7 +390,7 @@ static int alike(const kspec_doubt *d, double v, int digits) {
     return same;
 }
 
-/* Prints a percentage. It prints 100% only if the fraction is exactly 1. */
+/* Prints a percentage. The text is 100% only if the fraction is exactly 1. */
 static void put_share(char *text, size_t size, double v) {
     int digits = v < 0.01 && v > 0 ? 2 : 0;
     ks_print(text, size, "%.*f%%", digits, 100 * v);

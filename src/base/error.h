@@ -25,8 +25,8 @@ kspec_status ks_about(kspec_error *err, const char *option, const char *setting,
 kspec_status ks_fail_again(kspec_error *err, const kspec_error *failure);
 
 /*
- * ks_print() is snprintf() with a decimal point in every locale. ks_polish() cleans a finished message. It
- * replaces unprintable letters, and turns "1 rows are" into "1 row is".
+ * ks_print() is snprintf() with a decimal point in every locale. ks_polish() replaces unprintable letters in
+ * a finished message, and turns "1 rows are" into "1 row is".
  */
 void ks_print(char *text, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void ks_polish(char *text);

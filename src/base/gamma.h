@@ -1,4 +1,4 @@
-/* The gamma function and its distribution. */
+/* Computes the gamma function and its distribution. */
 #pragma once
 
 /*

@@ -33,8 +33,8 @@ kspec_status ks_groups_make(ks_groups *g, const uint64_t *labels, size_t n, cons
     for (size_t i = 0; i < n; i++) list[i] = (labelled){labels[i], i};
     qsort(list, n, sizeof *list, by_label);
     /*
-     * First of[i] becomes the index of the first row with i's label. Then it becomes its group's number in
-     * order of appearance.
+     * First of[i] becomes the index of the first row with i's label. Then of[i] becomes the number of i's
+     * group, in order of appearance.
      */
     for (size_t i = 0, first = 0; i < n; i++) {
         if (i == 0 || list[i].label != list[i - 1].label) first = list[i].at;
@@ -51,8 +51,8 @@ kspec_status ks_groups_make(ks_groups *g, const uint64_t *labels, size_t n, cons
     if (g->count == n) g->of = NULL;
     for (size_t k = 0; k < g->count; k++) g->start[k + 1] += g->start[k];
     /*
-     * While the first loop lists the members, start[k] moves to the end of group k. The second loop moves it
-     * back.
+     * While the first loop lists the members, start[k] moves to the end of group k. The second loop moves
+     * start[k] back.
      */
     for (size_t i = 0; i < n && g->of; i++) g->member[g->start[g->of[i]]++] = i;
     for (size_t k = g->count; k > 0 && g->of; k--) g->start[k] = g->start[k - 1];
@@ -70,7 +70,7 @@ kspec_status ks_group_order_alloc(ks_group_order *o, const ks_groups *g, ks_aren
 void ks_group_order_set(ks_group_order *o, const ks_groups *g) {
     size_t at = 0;
     for (size_t k = 0; k < g->count; k++) {
-        size_t own = o->group[k]; /* or of one row */
+        size_t own = o->group[k];
         o->first[k] = at;
         for (size_t i = 0; i < ks_group_size(g, own); i++)
             o->place[at++] = g->of ? g->member[g->start[own] + i] : own;

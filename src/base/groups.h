@@ -9,12 +9,12 @@
 #include "kspec/base.h"
 
 /*
- * One side of the matrix. Its n rows (or columns) are in `count` groups, numbered in order of first
+ * Describes one side of the matrix. Its n rows (or columns) are in `count` groups, numbered in order of first
  * appearance.
  */
 typedef struct {
     size_t n, count;
-    /* The group of each row. If every row is a group by itself, count = n and all lists are NULL. */
+    /* of[i] is the group of row i. If every row is a group by itself, count = n and all lists are NULL. */
     size_t *of;
     /* Group k has the members member[start[k]] ... member[start[k+1] - 1], in order. */
     size_t *start, *member;

@@ -1,6 +1,6 @@
 /*
- * Finds out how much memory this process may still allocate. This is the machine's free memory, reduced by
- * the limits set for the process.
+ * Finds out how much memory this process may still allocate. The result is the machine's free memory, reduced
+ * by the limits set for the process.
  */
 #pragma once
 

@@ -42,9 +42,9 @@ size_t ks_memory_available(void);
 size_t ks_memory_for(size_t bytes);
 
 /*
- * An arena is the scratch memory of one computation, freed all at once. It must start as zeros. After an
- * allocation fails, `failed` contains the bytes requested, and every later allocation fails as well, so that
- * a function can make all its allocations and check once.
+ * An arena is the scratch memory of one computation, freed all at once. A new arena must be all zeros. After
+ * an allocation fails, `failed` contains the bytes requested, and every later allocation fails as well, so
+ * that a function can make all its allocations and check once.
  */
 typedef struct ks_arena_block ks_arena_block;
 typedef struct {

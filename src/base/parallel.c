@@ -64,18 +64,17 @@ typedef struct {
     const ks_run *run;
     const ks_steps *s;
     void *ctx;
-    /* The next chunk of this step that a worker will take, and the number of chunks. */
+    /* next is the next chunk of this step that a worker will take, and nchunks is the number of chunks. */
     atomic_size_t next;
     size_t nchunks;
-    /* 1 after failure or cancellation */
     atomic_bool stop;
-    /* The current step, the number of workers that have finished it, and the number of all workers. */
+    /* `step` is the current step. `come` counts the workers that have finished it, of `workers` in all. */
     atomic_size_t step;
     atomic_int come, workers;
     /* The lock guards the fields below, and workers sleep under it until `step` changes. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    /* The lowest chunk that failed, and its error. */
+    /* failed_chunk is the lowest chunk that failed, and failure is its error. */
     size_t failed_chunk;
     kspec_error failure;
 } loop;

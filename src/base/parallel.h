@@ -9,7 +9,7 @@
 
 /*
  * Describes how a computation runs: its threads, the callback for progress, and the fraction of the whole
- * call that it covers. Each public call creates one and passes it down.
+ * call that it covers. Each public call creates one ks_run and passes it down.
  */
 typedef struct {
     int threads; /* at least 1 */

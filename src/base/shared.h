@@ -14,7 +14,7 @@
 typedef struct {
     void *to;
     size_t each, count, per;
-    /* The number of the element at `to`. This process does not store earlier elements. */
+    /* first is the number of the element at `to`. This process does not store earlier elements. */
     size_t first;
 } ks_share;
 

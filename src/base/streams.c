@@ -1,4 +1,4 @@
-/* The table of random streams. */
+/* Lists the table of random streams. */
 #include "base/streams.h"
 
 #define TERA            ((uint64_t)1 << 40)

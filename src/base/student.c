@@ -7,8 +7,8 @@
 
 /*
  * Evaluates the continued fraction of the incomplete beta function I_x(a,b), with x = nu / (nu + t^2), a =
- * nu/2 and b = 1/2. The fraction converges fast for some x. For the others, the code uses I_x(a,b) = 1 -
- * I_1-x(b,a).
+ * nu/2 and b = 1/2. The fraction converges fast only for some x. For all other x, the code uses I_x(a,b) = 1
+ * - I_1-x(b,a).
  */
 static double beta_fraction(double x, double a, double b) {
     enum { STEPS = 500 };
@@ -36,8 +36,8 @@ double ks_student_tails(double t, double degrees) {
 
 /*
  * The function starts with the expansion of the quantile in 1/degrees about the normal quantile (Abramowitz
- * and Stegun 26.7.5). Then Newton's method improves it on the logarithm of the tails, which is nearly
- * straight in log t.
+ * and Stegun 26.7.5). Newton's method then improves the quantile, using the logarithm of the tails, which is
+ * nearly straight in log t.
  */
 double ks_student_quantile(double degrees) {
     enum { STEPS = 20 };

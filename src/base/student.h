@@ -1,7 +1,7 @@
 /* Computes Student's t distribution for degrees of freedom that need not be an integer. */
 #pragma once
 
-/* The 97.5% quantile of the normal distribution. */
+/* KS_Z95 is the 97.5% quantile of the normal distribution. */
 static const double KS_Z95 = 1.959963984540054;
 
 /* Returns the probability that |T| exceeds |t|. degrees must be positive. */

@@ -10,7 +10,8 @@
 #include "device/plugin.h"
 
 /*
- * A matrix of a backend. No file defines the struct, because only the backend knows what the pointer means.
+ * ks_mat is a matrix of a backend. No file defines the struct, because only the backend knows what the
+ * pointer means.
  */
 typedef struct ks_mat ks_mat;
 
@@ -156,8 +157,8 @@ ks_expression ks_mat_plain_expression(const ks_mat_expression *e);
 ks_mat *ks_mat_view(const ks_mat *p, size_t entry);
 size_t ks_mat_room(const ks_run *run, const ks_room *of);
 /*
- * The table of a backend with addresses. Its functions are static functions of the file, named like the
- * members.
+ * Fills the table of a backend whose matrices have addresses. Its functions are static functions of the file,
+ * named like the members.
  */
 #define KS_BACKEND_OF_ADDRESSES                                                                              \
     .suits = suits, .room = ks_mat_room, .hold = hold, .drop = drop, .copy_in = copy_in, .release = release, \

@@ -180,7 +180,7 @@ kspec_status ks_placement_fit(ks_placement *p, size_t bytes, kspec_error *err) {
     const size_t room = ks_device_available(d);
     if (bytes <= room) return KSPEC_OK;
     kspec_error why;
-    if (room == 0 && d->plugin->message(d->gpu)[0]) /* the query itself failed */
+    if (room == 0 && d->plugin->message(d->gpu)[0])
         ks_fail(&why, KSPEC_E_NUMERIC, "%s: %s", d->name, d->plugin->message(d->gpu));
     else
         ks_fail(&why, KSPEC_E_NOMEM, "%s: %.1f MB are needed, %.1f MB are free", d->name, ks_megabytes(bytes),

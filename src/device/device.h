@@ -10,7 +10,7 @@
 typedef struct ks_device {
     const ks_plugin *plugin;
     ks_gpu *gpu;
-    /* such as "gpu:0 NVIDIA H200" */
+    /* example: "gpu:0 NVIDIA H200" */
     char name[144];
     /*
      * failed is 1 after an operation on the device failed, except by cancellation. The message has already
@@ -19,7 +19,6 @@ typedef struct ks_device {
     int failed;
     /* The multiply-adds of all products so far. A symmetric product counts fully. */
     double multiplied;
-    /* seconds for copying host matrices */
     double copying;
     /* Matrices that are on the device without copy_in(): the caller's matrices, and transposes. */
     const double *known[4];
@@ -34,15 +33,15 @@ typedef struct ks_device {
      */
     struct ks_resident *resident;
     size_t share, taken;
-    /* The number of operations on the streamed matrices so far. */
+    /* `operation` counts the operations on the streamed matrices so far. */
     size_t operation;
     /* The limit of KSPEC_GPU_MEMORY on device bytes. 0 means no limit. */
     size_t most;
 } ks_device;
 
 /*
- * ks_device_has() tells whether a matrix is on the device already, and returns 0 if d is NULL. The next two
- * functions register and unregister a matrix.
+ * ks_device_has() tells whether a matrix is on the device already, and returns 0 if d is NULL.
+ * ks_device_take() registers a matrix, and ks_device_forget() unregisters it.
  */
 int ks_device_has(const ks_device *d, const double *p);
 void ks_device_take(ks_device *d, const double *p);
@@ -54,7 +53,7 @@ typedef struct {
     /* NULL: the CPU */
     ks_device *device;
     char why[160];
-    /* 1 if a GPU exists but cannot be used */
+    /* GPU exists but unusable */
     int unusable;
     /*
      * If ranked is 1, the process is one of several ranks. All ranks must make the same choice, so AUTO means
@@ -93,7 +92,7 @@ kspec_status ks_placement_fit(ks_placement *p, size_t bytes, kspec_error *err);
 
 /*
  * Moves the matrices of the call, `bytes` in all, to host memory, from which the GPU reads them in parts.
- * Returns 1 if the host has enough memory. The result then reports this choice.
+ * Returns 1 if the host has enough memory. The result then reports that the matrices are in host memory.
  */
 int ks_placement_stream(ks_placement *p, size_t bytes);
 

@@ -1,6 +1,6 @@
 /*
- * Operations that only a GPU has, in addition to a backend's operations (device/backend.h). Their arguments
- * are addresses in the memory of run->device.
+ * Operations that only a GPU has, in addition to a backend's operations (device/backend.h). All matrix
+ * arguments are addresses in the memory of run->device.
  */
 #pragma once
 

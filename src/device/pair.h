@@ -8,10 +8,10 @@
 #include "base/parallel.h"
 
 /*
- * A pair of matrices that defines the values of cycles. A cycle of order n is a closed walk i_1 a_1 i_2 a_2
- * ... i_n a_n i_1 over rows and columns. Its value is the product over l of A[i_l, a_l] B[i_{l+1}, a_l]. With
- * one trial, A and B are the same pointer. With two trials, A is the first and B the second. Both are P x Q,
- * row-major, dense, finite, and scaled to a root mean square near 1.
+ * A ks_pair contains two matrices, which define the values of cycles. A cycle of order n is a closed walk i_1
+ * a_1 i_2 a_2 ... i_n a_n i_1 over rows and columns. The value of the cycle is the product over l of A[i_l,
+ * a_l] B[i_{l+1}, a_l]. With one trial, A and B are the same pointer. With two trials, A is the first and B
+ * the second. Both matrices are P x Q, row-major, dense, finite, and scaled to a root mean square near 1.
  */
 typedef struct {
     const double *A, *B;
@@ -22,7 +22,7 @@ typedef struct {
 /*
  * The estimates of a pair. m[n-1] is the estimate of m(n), n = 1 ... nmax. rows and cols are both NULL, or
  * both contain leave-one-out estimates: rows[(n-1)*P + i] without row i, and cols[(n-1)*Q + a] without column
- * a. These are NaN at n = P or n = Q, where no cycle remains.
+ * a. Leave-one-out estimates are NaN at n = P or n = Q, where no cycle remains.
  */
 typedef struct {
     double *m;

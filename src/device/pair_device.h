@@ -29,6 +29,7 @@ kspec_status ks_to_host(const ks_run *run, const ks_pair *p, ks_moved *to, kspec
 void ks_moved_end(const ks_run *run, ks_moved *m);
 
 /*
- * Returns the run for sums over X. It uses the device if X is on the device already, and otherwise the CPU.
+ * Returns the run for sums over X. The run uses the device if X is on the device already, and otherwise the
+ * CPU.
  */
 ks_run ks_run_near(const ks_run *run, const double *X);

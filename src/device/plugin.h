@@ -1,7 +1,7 @@
 /*
- * The interface between libkspec and a GPU plugin (libkspec_cuda.so, from gpu/). It is plain C that also
- * compiles as C++, and includes nothing from either side. The plugin exports one function, KS_PLUGIN_ENTRY,
- * which returns its table.
+ * Declares the interface between libkspec and a GPU plugin (libkspec_cuda.so, from gpu/). The interface is
+ * plain C that also compiles as C++, and includes nothing from either side. The plugin exports one function,
+ * KS_PLUGIN_ENTRY, which returns its table.
  *
  * Matrices are dense, row-major doubles in device memory. The library never follows pointers to device
  * memory. Vectors, such as `row` and `col` of an expression, are short, and the library computes with them.
@@ -23,11 +23,14 @@ enum { KS_PLUGIN_VERSION = 8 };
 
 /* ---- expressions ---- */
 
-/* Enough for the exact estimator: both data matrices, the largest number of products, and an adjoint. */
+/*
+ * The number suffices for the exact estimator, whose expressions contain both data matrices, the largest
+ * number of products, and an adjoint.
+ */
 enum { KS_TILE_FACTORS = 8 };
 
 typedef struct {
-    const double *x; /* A dense matrix, m x n, or n x m if transposed. */
+    const double *x; /* x is a dense m x n matrix, or n x m if transposed. */
     int transposed, power;
 } ks_factor;
 
@@ -80,7 +83,7 @@ typedef struct {
  */
 enum { KS_PARTS = 256 }; /* at most */
 typedef struct {
-    size_t parts;       /* total number, >= 1 */
+    size_t parts;       /* all parts, >= 1 */
     const size_t *list; /* The numbers of the `count` parts to compute, or NULL for all parts. */
     size_t count;
 } ks_parts;
@@ -109,14 +112,17 @@ typedef struct {
 
 typedef struct {
     int metric;      /* a ks_metric */
-    const double *X; /* The n x p rows, in units of the bandwidth. */
+    const double *X; /* X contains the n x p rows, in units of the bandwidth. */
     size_t n, p;
     /*
      * In host memory, h is |x|^2/2 of each row, if x.y - h_x - h_y is exact enough for a Gaussian. If h is
      * NULL, the code uses differences of coordinates.
      */
     const double *h;
-    /* Parts of the upper triangle. For a partial list, the k-th listed part is summed to y + k*stride. */
+    /*
+     * The parts divide the upper triangle. For a partial list, the k-th listed part is summed to y +
+     * k*stride.
+     */
     ks_parts part;
     size_t stride;
 } ks_gram_job;
@@ -129,9 +135,10 @@ typedef struct {
     size_t count, P, Q;
     int centered, by_columns; /* by_columns: X^T X */
     /*
-     * In host memory, the lists of each matrix. Each row has |x|^2, x' X^T X x, 2 sum_a tx_a x_a, sum x^4,
-     * sum_a s_a x_a^2 and sum_a s3_a x_a, where tx is the sum over rows of |x|^2 x. Then each column has s =
-     * sum x^2, the sum of squares of its row of X^T X, s3 = sum x^3, sum x^4 and sum |x|^2 x^2.
+     * In host memory, the lists of each matrix. Each row has the numbers |x|^2, x' X^T X x, 2 sum_a tx_a x_a,
+     * sum x^4, sum_a s_a x_a^2 and sum_a s3_a x_a, where tx is the sum over rows of |x|^2 x. After the rows,
+     * each column has the numbers s = sum x^2, the sum of squares of its row of X^T X, s3 = sum x^3, sum x^4
+     * and sum |x|^2 x^2.
      */
     double *lists;
     /*
@@ -144,7 +151,7 @@ typedef struct {
 
 /* ---- triangles ---- */
 
-enum { KS_TRIANGLE = 64 }; /* rows of a block */
+enum { KS_TRIANGLE = 64 };
 
 /* Receives the fraction done between launches. The callback returns non-zero to stop. */
 typedef struct {
@@ -164,7 +171,7 @@ typedef struct {
     size_t memory;
 } ks_gpu_info;
 
-/* The table of the plugin's functions. A function reports a failure by a line at `why` or in message(). */
+/* Lists the plugin's functions. A function reports a failure by a line at `why` or in message(). */
 typedef struct {
     int version;
     /* Returns the number of devices, or -1 if it is unknown because the driver is missing or too old. */
@@ -192,7 +199,10 @@ typedef struct {
     int path_orders, path_loo_orders;
     /* Returns the bytes that path() takes in addition to A and B. */
     size_t (*path_memory)(ks_gpu *gpu, const ks_path_job *job);
-    /* Returns the number of parts of path() with rows and cols. Each part fills the device. */
+    /*
+     * Returns the number of parts of path() with rows and cols. Each part is large enough to occupy the whole
+     * device.
+     */
     size_t (*path_parts)(ks_gpu *gpu, const ks_path_job *job);
 
     /*
@@ -206,8 +216,8 @@ typedef struct {
     /* Copies to[i] = from[i*step]. */
     ks_plugin_status (*get)(ks_gpu *gpu, double *to, const double *from, size_t count, size_t step);
     /*
-     * Sets to[i*cols + j] to alpha from[i*row_stride + j*col_stride]. Both are on the device. Strides may
-     * have any sign.
+     * Sets to[i*cols + j] to alpha from[i*row_stride + j*col_stride]. Both matrices are on the device.
+     * Strides may have any sign.
      */
     ks_plugin_status (*pack)(ks_gpu *gpu, double alpha, const double *from, size_t rows, size_t cols,
                              ptrdiff_t row_stride, ptrdiff_t col_stride, double *to);

@@ -1,7 +1,7 @@
 /*
- * The backend of a team. Every rank stores strips of every matrix, and the whole data. Each rank computes its
- * own rows of an elementwise expression, and all ranks receive sums. Strips divide products and sums as on
- * the CPU backend, so the bits are those of a single process.
+ * Implements the backend of a team of processes. Every rank stores strips of every matrix, and the whole
+ * data. Each rank computes its own rows of an elementwise expression, and all ranks receive sums. Strips
+ * divide products and sums as on the CPU backend, so the bits are those of a single process.
  */
 #include "device/ranks.h"
 
@@ -65,11 +65,11 @@ static kspec_status diagonal(const ks_run *run, double *to, const ks_mat *from, 
 
 /* ---- expressions ---- */
 
-/* The expression for a rank's rows, in the form of the CPU backend. */
+/* Contains the expression for a rank's rows, in the form of the CPU backend. */
 typedef struct {
     ks_range rows;
     ks_expression e;
-    /* The transposed factors. Each matrix occurs once. */
+    /* The transposed factors. A matrix that is a factor twice occurs once. */
     ks_columns turned[KS_TILE_FACTORS];
     int of[KS_TILE_FACTORS], count;
 } local;

@@ -1,4 +1,4 @@
-/* The internal functions of the team backend (device/backend.h). */
+/* Declares the internal functions of the team backend (device/backend.h). */
 #pragma once
 
 #include "device/backend.h"
@@ -14,8 +14,8 @@ static inline kspec_status ks_ranks_synchronise(kspec_team *t, kspec_status mine
 }
 
 /*
- * A piece of op(A) or op(B), starting at i0 and k0. The index i runs over rows of op(A), or over columns of
- * op(B). The index k is the inner dimension.
+ * Describes a piece of op(A) or op(B), which starts at i0 and k0. The index i runs over rows of op(A), or
+ * over columns of op(B). The index k is the inner dimension.
  */
 typedef struct {
     const double *x;

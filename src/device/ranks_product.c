@@ -15,10 +15,13 @@
 
 typedef struct {
     const ks_strips *of;
-    /* NULL if in strips */
+    /* NULL: in strips */
     const double *all;
     int turned;
-    /* For a matrix in strips, the columns of this rank and the columns of the panel. */
+    /*
+     * For a matrix in strips, `columns` contains the columns of this rank, and panel the columns of the
+     * panel.
+     */
     ks_columns columns;
     double *panel, *packed;
     ks_view own, now;

@@ -21,22 +21,27 @@ enum { BLOCK = KS_STRIP * KS_STRIP };
 typedef struct {
     const ks_view *own;
     int local;
-    /* In each step, the data to send, the received data, and the position of each strip of the window. */
+    /*
+     * In each step, `sent` contains the data to send, `got` the received data, and `at` the position of each
+     * strip of the window.
+     */
     double *sent, *got;
     ks_view *at;
 } operand;
 
 typedef struct {
     const ks_mat_product *p;
-    /* One or two operands. */
     operand operands[2];
     int count;
-    /* The number of strips in total and in a window, and the strips of this rank. */
+    /*
+     * `strips` is the number of strips, width is the number of strips in a window, and own is the range of
+     * this rank's strips.
+     */
     size_t strips, width;
     ks_range own;
     size_t steps, step;
     ks_range k;
-    /* The blocks above the diagonal, for each own strip and each strip of the window. */
+    /* `blocks` contains the block above the diagonal for each own strip and each strip of the window. */
     double *blocks, *C;
     size_t *bytes;
 } square;

@@ -124,7 +124,7 @@ static void reads(const ks_device *d, operands *o, const double *p) {
     if (r) o->from[o->count++] = r;
 }
 
-/* Records that the operation writes `count` numbers. They replace the old numbers, or are added to them. */
+/* Records that the operation writes `count` numbers. If add is 1, the operation adds to the old numbers. */
 static void writes(const ks_device *d, operands *o, const double *p, size_t count, int add) {
     o->to = find(d, p);
     if (!o->to)
@@ -134,7 +134,8 @@ static void writes(const ks_device *d, operands *o, const double *p, size_t coun
 }
 
 /*
- * Do the operands fit on the device? They may use 7/4 of ks_device.share, which is less than the free memory.
+ * Do the operands fit on the device? The operands may use 7/4 of ks_device.share, which is less than the free
+ * memory.
  */
 static int fit(const ks_device *d, const operands *o) {
     size_t all = o->to ? o->to->count : 0;

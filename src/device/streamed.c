@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-/* The rows of op(A) and columns of op(B) in a tile, and the length of a panel. */
+/* Contains the numbers of rows of op(A) and columns of op(B) in a tile, and the length of a panel. */
 typedef struct {
     size_t m, n, k;
     /*
@@ -59,7 +59,7 @@ typedef struct {
     const ks_run *run;
     const ks_matmul *p;
     shape s;
-    /* Device memory for tiles of C, and for two panels of each operand. */
+    /* The stream has device memory for tiles of C, and for two panels of each operand. */
     double *C, *mirror, *A[2], *B[2];
 } stream;
 

@@ -164,7 +164,7 @@ static kspec_status symmetrise_chunk(void *ctx, size_t chunk, const ks_worker *w
     (void)worker;
     const square *s = ctx;
     size_t n = s->n, i0 = chunk * TR, i1 = i0 + TR < n ? i0 + TR : n;
-    for (size_t j0 = i0; j0 < n; j0 += TR) /* two blocks at once */
+    for (size_t j0 = i0; j0 < n; j0 += TR)
         for (size_t i = i0; i < i1; i++)
             for (size_t j = j0 > i ? j0 : i; j < j0 + TR && j < n; j++)
                 s->X[i * n + j] = s->X[j * n + i] = s->X[i * n + j] + s->X[j * n + i];

@@ -167,7 +167,7 @@ kspec_status ks_accumulator_flush(kspec_accumulator *a, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* The kind of a row in a batch. The code looks at every entry before it decides. */
+/* A row of a batch is MISSING if it contains NaN, and INFINITE if it contains an infinite entry. */
 typedef enum { WHOLE, MISSING, INFINITE } kind;
 
 static kind look(const kspec_matrix *x, size_t i, size_t *where) {

@@ -36,7 +36,7 @@ struct kspec_accumulator {
      * all streams.
      */
     uint64_t taken, omitted;
-    /* The streams of all rows. The first one is the accumulator's own stream. */
+    /* `streams` lists the streams of all rows. The first stream is the accumulator's own. */
     uint64_t *streams;
     size_t stream_count;
     kspec_accumulator_shape shape; /* as last described */

@@ -1,7 +1,7 @@
 /*
- * Converts an accumulator to bytes and back. The bytes are words of 8 bytes in the machine's order. They
- * contain a magic number, version and length, the settings, the streams, the sums, the sample of rows or
- * groups, the waiting rows, and a checksum of all preceding words.
+ * Converts an accumulator to bytes and back. The bytes are words of 8 bytes in the machine's order. These
+ * words contain a magic number, version and length, the settings, the streams, the sums, the sample of rows
+ * or groups, the waiting rows, and a checksum of all preceding words.
  */
 #include "base/digest.h"
 #include "base/error.h"

@@ -12,11 +12,11 @@
 
 #include <math.h>
 
-/* The estimates of each matrix, and of both together. */
+/* Contains the estimates of each matrix, and of both together. */
 typedef struct {
     ks_sums sums[3];
     ks_second second[2];
-    double population[2][2]; /* per matrix: rows, columns */
+    double population[2][2];
     double *cross;
     ks_lost lost;
     ks_arena arena;
@@ -148,7 +148,7 @@ static kspec_status set_comparison(const kspec_accumulator *a, estimates *e, ksp
     const ks_two_matrices both = {&o, {NULL, NULL}, {&e->second[0], &e->second[1]}};
     const ks_run run = {.threads = a->threads, .to = 1};
     kspec_status st = ks_differences_make(&run, &both, r, &e->arena, err);
-    const int grouped = a->groups.S[1] > a->groups.S[0]; /* 0 for single rows */
+    const int grouped = a->groups.S[1] > a->groups.S[0];
     if (!st)
         st = ks_alignment_set(&e->second[0], &e->second[1], e->cross, &e->lost, grouped, r, &e->arena, err);
     if (!st && e->second[0].own > 0 && e->second[1].own > 0)

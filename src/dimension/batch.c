@@ -53,7 +53,10 @@ static kspec_status one(void *ctx, size_t k, const ks_worker *worker) {
                        worker->err);
 }
 
-/* Computes one matrix after another on all threads. This suits matrices that are large, few, or on a GPU. */
+/*
+ * Computes one matrix after another on all threads, which is best for matrices that are large, few, or on a
+ * GPU.
+ */
 static kspec_status in_turn(const batch *b, const ks_run *run, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < b->count && !st; k++) {

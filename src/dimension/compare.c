@@ -29,7 +29,8 @@ typedef struct {
     ks_arena arena;
     ks_trials_given given[2];
     ks_measured m[2];
-    const kspec_matrix *raw[2], *used[2]; /* Matrices in host memory, as given and after standardising. */
+    /* raw are the given matrices in host memory, and used are the same after standardising. */
+    const kspec_matrix *raw[2], *used[2];
     size_t block[2];
     kspec_compare_result *result;
 } job;

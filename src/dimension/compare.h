@@ -1,6 +1,6 @@
 /*
- * Declares the functions that kspec_compare() and kspec_compare_batch() share. They check options and open a
- * matrix.
+ * Declares the functions that kspec_compare() and kspec_compare_batch() share. These functions check options
+ * and open a matrix.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
  * Implements kspec_compare_batch(), which compares every matrix of a batch with every matrix of another
  * batch, or all pairs of one batch. The call first computes each matrix's own estimates once, and then the
- * cross terms of each pair. Each pair opens its matrices again. This takes far less time than the products,
- * and needs memory for only a few matrices.
+ * cross terms of each pair. For each pair, the call opens the matrices again. Opening takes far less time
+ * than the products, and needs memory for only a few matrices.
  */
 #include "base/center.h"
 #include "base/clock.h"

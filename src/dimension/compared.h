@@ -12,8 +12,8 @@ typedef struct {
     /* from all data */
     ks_second second;
     /*
-     * The estimates from each of KS_QUARTERS quarters, which consist of even or odd rows and even or odd
-     * columns. NULL if the matrix is too small for quarters, or if its rows are in groups.
+     * quarter contains the estimates from each of KS_QUARTERS quarters, which consist of even or odd rows and
+     * even or odd columns. NULL if the matrix is too small for quarters, or if its rows are in groups.
      */
     ks_second *quarter;
     /*

@@ -6,9 +6,9 @@
 #include "moments/where.h"
 
 /*
- * Two matrices, with their estimates from all rows and columns and from their quarters. A matrix is NULL if
- * it is no longer available, and moments then end at order 2. The quarters may be NULL, and p is then not
- * corrected.
+ * Contains two matrices, with their estimates from all rows and columns and from their quarters. A matrix is
+ * NULL if it is no longer available, and moments then end at order 2. The quarters may be NULL, and p is then
+ * not corrected.
  */
 typedef struct {
     const kspec_compare_opts *o;

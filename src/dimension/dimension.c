@@ -94,9 +94,9 @@ kspec_status ks_dimension_set(const ks_second *s, ks_dimensionality *d, kspec_di
 /* ---- curve ---- */
 
 /*
- * Returns size number k of `points` sizes, which grow in equal ratios up to `all`. The first size is a tenth
- * of `all`, but at least 20 (or half of `all`, if `all` is below 40) and at least `least`. Smaller parts
- * carry no information about the dimension.
+ * Returns size number k of `points` sizes, which grow in equal ratios up to `all`. The smallest size is a
+ * tenth of `all`, but at least 20 (or half of `all`, if `all` is below 40) and at least `least`. Smaller
+ * parts carry no information about the dimension.
  */
 static size_t size_at(size_t least, size_t all, size_t k, size_t points) {
     enum { SMALL = 20 };

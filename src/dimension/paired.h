@@ -21,8 +21,8 @@ typedef struct {
 } ks_paired;
 
 /*
- * Creates a result with the shapes and settings of a comparison. The other fields are undefined. Returns NULL
- * if memory is short.
+ * Creates a result with the shapes and settings of a comparison. All other fields of the result are
+ * undefined. Returns NULL if memory is short.
  */
 kspec_compare_result *ks_paired_result(const ks_paired *p);
 

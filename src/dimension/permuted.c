@@ -121,7 +121,7 @@ kspec_status ks_shape_make(const ks_run *run, const double *A, const double *B, 
 /* ---- moments ---- */
 
 /*
- * Let E be the expectation of (sum_ij K_ij L_p(i)p(j))^r over all orders p. It is a sum over r edges (i,j). A
+ * Let E be the expectation of (sum_ij K_ij L_p(i)p(j))^r over all orders p. E is a sum over r edges (i,j). A
  * partition pi groups those of the 2r ends that are the same row. Then E is the sum over pi of f_K(pi)
  * f_L(pi) / (n)_|pi|. f(pi) sums the product of r entries, with different rows for different blocks. By
  * Moebius inversion, f(pi) is the sum over sigma >= pi of mu(pi, sigma) F(sigma), where different blocks of F

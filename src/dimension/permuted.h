@@ -36,7 +36,7 @@ void ks_permuted_moments(const ks_shape *K, const ks_shape *L, double *variance,
 /*
  * Returns the probability that the mean over tuples of four different rows, out of P, exceeds `cross` if K
  * and L are unrelated. `cross` is the trace of the product of both operators, times the numbers of columns of
- * both matrices. The test is one-sided, because an alignment is not negative. The result is NaN if K or L is
- * constant.
+ * both matrices. The test is one-sided, because an alignment is not negative. The probability is NaN if K or
+ * L is constant.
  */
 double ks_permuted_p(const ks_shape *K, const ks_shape *L, size_t P, double cross);

@@ -13,9 +13,9 @@
 #include <stdio.h>
 
 /*
- * The first expression is (tr Sxy Syx)^2, which needs two cycles. The second is tr (Sxy Syx)^2, which needs
- * one cycle of x, y, y, x, .... With trials, the two entries at each row and at each column come from
- * different halves, x from one half and y from the other.
+ * The first expression is (tr Sxy Syx)^2, which needs two cycles. The second expression is tr (Sxy Syx)^2,
+ * which needs one cycle of x, y, y, x, .... With trials, the two entries at each row and at each column come
+ * from different halves, x from one half and y from the other.
  */
 static const char *const plain[2] = {"X[i,a] Y[i,b] Y[j,b] X[j,a] X[k,c] Y[k,d] Y[l,d] X[l,c]",
                                      "X[i,a] Y[i,b] Y[j,b] X[j,c] X[k,c] Y[k,d] Y[l,d] X[l,a]"};
@@ -106,7 +106,7 @@ kspec_status ks_shared_make(const kspec_compare_opts *o, const kspec_matrix *phi
                                       .splits = o->splits,
                                       .seed = o->seed,
                                       .threads = o->threads,
-                                      .device = KSPEC_DEVICE_CPU, /* a second at most */
+                                      .device = KSPEC_DEVICE_CPU, /* at most 1 second */
                                       .most = most};
     const int skipped = too_large(phi, psi, most);
     kspec_status st = skipped ? KSPEC_OK : ks_unbiased(both, 2, of, 2, &opts, made, err);

@@ -73,10 +73,14 @@ typedef struct {
     size_t trials;
     const ks_groups *rows;
     int centred;
-    /* The P x trials values of a column. The first value of a row is NaN if a trial is missing. */
+    /*
+     * values contains the P x trials values of a column. If a trial of a row is missing, the row's first
+     * value is NaN.
+     */
     double *values;
-    double *left;   /* A column's shares without each group, first on Fisher's scale, then plain. */
-    power *without; /* All columns without each group. */
+    /* left contains a column's shares without each group, first on Fisher's scale, then plain. */
+    double *left;
+    power *without; /* without each group */
     power *cols;    /* each column */
 } job;
 

@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The second-order sums of [Phi, y] or of Phi, and the sums of order 3 if computed. */
+/* Contains the second-order sums of [Phi, y] or of Phi, and the sums of order 3 if computed. */
 typedef struct {
     ks_measured m;
     ks_second second;
@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     const kspec_dimension_opts *o;
     size_t P, Q, trials;
-    /* The matrix [Phi, y] of each trial, P x (Q+1), divided by 2^exponent. */
+    /* both[t] is the matrix [Phi, y] of trial t, P x (Q+1), divided by 2^exponent. */
     double **both;
     kspec_matrix *wide, *narrow;
     uint64_t *labels;
@@ -183,9 +183,9 @@ static void third_of(const job *j, const double *with, const double *phi, double
 }
 
 /*
- * Computes the interval. It is computed for the logarithm if one standard error is less than a factor of
- * four, and otherwise directly. Both intervals allow for skewness (docs/measurements/dimension.md reports the
- * coverage).
+ * Computes the interval. The function uses the logarithm if one standard error is less than a factor of four,
+ * and otherwise the value itself. Both kinds of intervals allow for skewness (docs/measurements/dimension.md
+ * reports the coverage).
  */
 static ks_error_bar bar_of(const job *j, const double *x, double *room) {
     const double factor = log(4);
@@ -211,7 +211,10 @@ static ks_error_bar bar_of(const job *j, const double *x, double *room) {
     return bar;
 }
 
-/* Computes the probability of such a large alignment if y is unrelated to the rows. It is NaN with groups. */
+/*
+ * Computes the probability of such a large alignment if y is unrelated to the rows. The probability is NaN
+ * with groups.
+ */
 static kspec_status set_p(const ks_run *run, job *j, double alignment, double *p, kspec_error *err) {
     *p = NAN;
     if (!ks_centred(j->o->center) || j->phi.m.rows.of || j->phi.m.cols.of) return KSPEC_OK;

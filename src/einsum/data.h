@@ -1,6 +1,6 @@
 /*
- * Prepares the matrices of an expression for the sums. They are halves of trials, without means, with entries
- * scaled to about 1.
+ * Prepares the matrices of an expression for the sums. The prepared matrices are halves of trials, without
+ * means, with entries scaled to about 1.
  */
 #pragma once
 
@@ -15,8 +15,8 @@ typedef struct {
     /* The entries of given matrix g are divided by 2^exponent[g]. */
     int exponent[KS_GIVEN + 1];
     /*
-     * For each source, the matrix, and a writable pointer to it. The latter is NULL if the caller owns the
-     * matrix.
+     * matrix contains the matrix of each source. own contains a writable pointer to it, or NULL if the caller
+     * owns the matrix.
      */
     const double *matrix[KS_SOURCES];
     double *own[KS_SOURCES];

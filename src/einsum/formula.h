@@ -14,7 +14,7 @@ typedef struct {
     int at, length;
 } ks_word;
 
-/* An entry of a matrix. Its two indices are numbers of names in ks_formula.index. */
+/* Describes an entry of a matrix. The two numbers `index` refer to names in ks_formula.index. */
 typedef struct {
     ks_word matrix, name[2];
     int index[2];

@@ -21,7 +21,7 @@ typedef struct {
      * axis of index i, or -1.
      */
     int same[2 * KS_GIVEN], index[KS_FORMULA_INDICES];
-    /* For each side, the number of its axis in the expression, or -1. */
+    /* axis[s] is the number of the axis of side s in the expression, or -1. */
     int axis[2 * KS_GIVEN];
 } resolver;
 

@@ -1,9 +1,9 @@
 /*
- * Finds the canonical form of a graph, so that equal graphs get equal codes. Each vertex has a colour. The
- * code refines the colours by those of the neighbours, until no class of equal colours splits. If several
- * vertices still share a colour, the search tries each of them as the first, and keeps the least code. A code
- * lists the whole graph, so equal codes mean equal graphs. A search that ends early may share less work, but
- * its result is still correct.
+ * Finds the canonical form of a graph, so that equal graphs get equal codes. Each vertex of the graph has a
+ * colour. The code refines the colours by those of the neighbours, until no class of equal colours splits. If
+ * several vertices still share a colour, the search tries each of them as the first, and keeps the least
+ * code. A code lists the whole graph, so equal codes mean equal graphs. A search that ends early may share
+ * less work, but its result is still correct.
  */
 #include "einsum/net.h"
 
@@ -79,7 +79,8 @@ static void leaf(search *s, const uint64_t *c) {
 }
 
 /*
- * Do u and v have the same edges to the same vertices, and no edge to each other? Then either may come first.
+ * Do u and v have the same edges to the same vertices, and no edge to each other? If they do, either may come
+ * first.
  */
 static int twins(const ks_net *g, int u, int v) {
     int count[KS_NET_LINKS] = {0};

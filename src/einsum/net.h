@@ -9,15 +9,15 @@
 #include "engine/plan.h"
 
 /*
- * The range of an index, stored in ks_vertex.flag. A FREE index runs over the whole axis, independently of
- * other indices. A DISTINCT index differs from all other distinct indices of the axis. A DRAWN index is drawn
- * with replacement from a finite population.
+ * ks_vertex.flag stores the range of an index. A FREE index runs over the whole axis, independently of other
+ * indices. A DISTINCT index differs from all other distinct indices of the axis. A DRAWN index is drawn with
+ * replacement from a finite population.
  */
 enum { KS_FREE, KS_DISTINCT, KS_DRAWN };
 
 /*
- * A table that numbers connected nets from 1 on. Nets that are equal up to the names of indices have the same
- * number.
+ * The table ks_nets numbers connected nets from 1 on. Nets that are equal up to the names of indices have the
+ * same number.
  */
 typedef ks_table ks_nets;
 #define KS_NETS ((ks_nets){.size = sizeof(ks_net), .key = sizeof(ks_net)})
@@ -38,5 +38,5 @@ int ks_nets_parts(ks_nets *s, const ks_net *net, uint32_t number[KS_NET_LINKS], 
  */
 int ks_net_append(ks_net *to, const ks_net *part);
 
-/* Merges vertex v into vertex u. The last vertex then gets the number v. */
+/* Merges vertex v into vertex u. The last vertex of the net then gets the number v. */
 void ks_net_merge(ks_net *net, int u, int v);

@@ -46,8 +46,8 @@ static int same_product(const ks_names *n, ks_nets *nets, int terms, int a, int 
 
 /*
  * Reports that the products of an expression cancel, and marks the last product that equals an earlier one.
- * Such a product exists. Centring only adds graphs with more indices, so a graph with the fewest indices is a
- * product itself.
+ * An equal product always exists. Centring only adds graphs with more indices, so a graph with the fewest
+ * indices is a product itself.
  */
 kspec_status ks_refuse_zero(const ks_formula *t, const ks_names *names, ks_nets *nets, int part,
                             kspec_error *err) {

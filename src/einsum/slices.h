@@ -20,13 +20,13 @@ typedef struct {
         uint8_t matrix, end;
     } line[KS_SOURCES];
     double *buffer[KS_SOURCES];
-    /* For each graph, its number in the plan, and the number of positions of the fixed vertex. */
+    /* `of` lists the number of each graph in the plan, and the number of positions of its fixed vertex. */
     size_t graphs;
     struct {
         uint32_t graph;
         uint8_t positions;
     } * of;
-    /* The value of each graph for each fixed index. */
+    /* value contains the value of each graph for each fixed index. */
     double *value;
     /* The costs of one slice, without and with the backward pass. */
     double work[2];

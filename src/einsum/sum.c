@@ -30,7 +30,7 @@ typedef struct {
 
 typedef struct {
     ks_nets *nets;
-    ks_table known; /* connected parts of nets */
+    ks_table known;
     size_t failed;
 } work;
 

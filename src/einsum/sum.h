@@ -30,7 +30,7 @@ void ks_sum_add(ks_sum *s, const uint32_t part[KS_NET_LINKS], const double weigh
 
 typedef struct {
     size_t size;
-    /* The size of a finite population, or INFINITY. A complete axis has population = size. */
+    /* population is the size of a finite population, or INFINITY. A complete axis has population = size. */
     double population;
     int centred;
     /* 0: no groups */
@@ -51,17 +51,20 @@ static inline int ks_axis_complete(const ks_axis *a) { return a->population <= (
  */
 static inline int ks_axis_free(const ks_axis *a) { return ks_axis_complete(a) || a->groups; }
 
-/* A coefficient times a product of entries. The vertices of the net are the indices of the expression. */
+/*
+ * A ks_monomial is a coefficient times a product of entries. The vertices of the net are the indices of the
+ * expression.
+ */
 typedef struct {
     double coefficient;
-    int part; /* number of the expression */
+    int part; /* of its expression */
     ks_net net;
 } ks_monomial;
 
 /*
- * The reason why an expansion failed. If axis is not -1, a term needs more distinct indices than this axis
- * has. If big is not 0, a product has this many entries and grouped rows, which exceeds the limit of a graph.
- * If zero is 1, all products cancel.
+ * Tells why an expansion failed. If axis is not -1, a term needs more distinct indices than this axis has. If
+ * big is not 0, a product has this many entries and grouped rows, which exceeds the limit of a graph. If zero
+ * is 1, all products cancel.
  */
 typedef struct {
     int axis, wanted, big, zero;

@@ -44,7 +44,7 @@ typedef struct {
     ks_sum sum;
     /* The result is in units of 2^exponent. */
     int exponent;
-    /* For each group, the number of tuples of all rows divided by the number without this group. */
+    /* ratio[g] is the number of tuples of all rows divided by the number without group g. */
     double *ratio;
     /*
      * Partial sums of the value and of |terms|. without[k] contains partial sums of the estimates without
@@ -388,8 +388,8 @@ static int is_moment(const job *j, const ks_net *net) {
 /*
  * Returns the order of one product, which is the largest number of indices on an axis. The order determines
  * the scale of the interval. Returns 0 for a sum, and for a product with an odd number of entries of a
- * matrix. Such a product changes its sign with the matrix, so the logarithm is useless. *moment: the product
- * is a moment.
+ * matrix. With an odd number, the product changes its sign with the matrix, so the logarithm is useless.
+ * *moment: the product is a moment.
  */
 static int order_of(const job *j, int number, int *moment) {
     int order = 0, terms = 0, odd = 0;

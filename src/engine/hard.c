@@ -1,5 +1,6 @@
 /*
- * Computes the graphs of order 5 that elimination of vertices of degree 1 or 2 cannot reduce. Their value is
+ * Computes the graphs of order 5 that elimination of vertices of degree 1 or 2 cannot reduce. Such a graph
+ * has the value
  *
  *     sum over r0, r1, c0, c1 of E[r0,r1] F[c0,c1] X00[r0,c0] X01[r0,c1] X10[r1,c0] X11[r1,c1].
  *
@@ -35,7 +36,7 @@ typedef struct {
     ks_mat *E_adj, *F_adj;
 } slices;
 
-/* Slices in host memory. A round computes the slices r0 ... r1-1. */
+/* Describes slices in host memory. A round computes the slices r0 ... r1-1. */
 typedef struct {
     size_t P, Q, r0, r1;
     int mirror;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static double nowhere[1]; /* a dry execution's only address */
+static double nowhere[1];
 
 static size_t held_bytes(size_t count) {
     return ks_size_add(ks_size(count, sizeof(double)), KS_ALIGN - 1) / KS_ALIGN * KS_ALIGN;

@@ -19,7 +19,7 @@ typedef struct {
     ks_planner p;
     const ks_plan_graph *task;
     ks_reading *reading;
-    /* The needed operations, each after its operands. */
+    /* `ops` lists the needed operations, each after its operands. */
     ks_op *ops;
     size_t nops;
     ks_arena arena;

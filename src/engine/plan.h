@@ -15,15 +15,15 @@
 #include "kspec/base.h"
 
 enum {
-    /* The largest numbers of edges and vertices of a graph. */
+    /* A graph has at most this many edges and vertices. */
     KS_NET_LINKS = 10,
     KS_NET_VERTICES = 2 * KS_NET_LINKS,
-    /* The largest number of vertices of a connected graph. The search plans such a graph as a whole. */
+    /* The search plans a connected graph as a whole, which has at most this many vertices. */
     KS_PLAN_VERTICES = KS_NET_LINKS + 1,
-    /* The largest numbers of axes and of given matrices. */
+    /* A plan has at most this many axes and given matrices. */
     KS_AXES = 8,
     KS_SOURCES = 41,
-    /* The largest number of parallel products. Each of them replaces at least two edges. */
+    /* At most this many products are parallel, because each product replaces at least two edges. */
     KS_FACTORS = KS_NET_LINKS / 2,
     /* Moving one matrix element through memory costs as much as this many multiply-adds of a product. */
     KS_ELEMENT_COST = 60
@@ -47,7 +47,7 @@ typedef struct {
     uint8_t axis, flag, positions;
 } ks_vertex;
 
-/* The entry [u,v] of a matrix. */
+/* A link is the entry [u,v] of a matrix. */
 typedef struct {
     uint8_t matrix, u, v;
 } ks_link;
@@ -131,11 +131,10 @@ typedef struct {
 typedef enum { KS_OP_PRODUCT, KS_OP_VECTOR, KS_OP_TERMINAL } ks_op_kind;
 typedef struct {
     ks_op_kind kind;
-    /* Number of the product, vector or graph. */
     uint32_t index;
 } ks_op;
 
-/* A given matrix with the axes of its indices. */
+/* Describes a given matrix with the axes of its indices. */
 typedef struct {
     uint8_t axis[2], symmetric;
 } ks_leaf;
@@ -160,12 +159,12 @@ typedef struct {
     ks_product *products;
     ks_vector *vectors;
 
-    /* The needed operations, each after its operands. */
+    /* `ops` lists the needed operations, each after its operands. */
     size_t nops;
     ks_op *ops;
 
     ks_arena arena;
-    /* The bytes of the plan, and the bytes needed during planning. */
+    /* bytes counts the memory of the finished plan, and bytes_making the memory needed during planning. */
     size_t bytes, bytes_making;
 } ks_plan;
 

@@ -1,6 +1,6 @@
 /*
- * Executes a plan. The forward pass executes each operation of the plan once. It releases a matrix after its
- * last use, unless a backward pass follows.
+ * Executes a plan. The forward pass executes each operation of the plan once. The forward pass releases a
+ * matrix after its last use, unless a backward pass follows.
  *
  * The backward pass computes derivatives with respect to weights of indices. Each graph has a seed, which is
  * its factor in the sum S. If index i of an axis has the weight x_i, a vertex that stands for k positions
@@ -88,7 +88,7 @@ static const double *weights(ks_exec_state *x, uint32_t number, int axis, int sk
 
 /* ---- products ---- */
 
-/* An operand of BLAS. If transposed is 1, the matrix has the second index as its rows. */
+/* Describes an operand of BLAS. If transposed is 1, the matrix has the second index as its rows. */
 typedef struct {
     const ks_mat *x;
     int transposed;
@@ -98,8 +98,8 @@ typedef struct {
 } operand;
 
 /*
- * Returns the edge times col[w], where NULL means ones. The result is the matrix itself if the edge is a
- * single matrix, and otherwise an elementwise product.
+ * Returns the edge times col[w], where NULL means ones. An edge that is a single matrix gives this matrix,
+ * and other edges give an elementwise product.
  */
 static operand operand_of(ks_exec_state *x, uint32_t edge, int u, int w, const double *col) {
     ks_mat_expression ex = {.m = size_of(x, u), .n = size_of(x, w), .alpha = 1, .col = col};
@@ -107,7 +107,7 @@ static operand operand_of(ks_exec_state *x, uint32_t edge, int u, int w, const d
     if (ex.count == 1 && ex.factor[0].power == 1 && !col)
         return (operand){.x = ex.factor[0].x, .transposed = ex.factor[0].transposed};
     operand o = {.transposed = ex.factor[0].transposed};
-    if (o.transposed) { /* oriented like its first factor */
+    if (o.transposed) {
         ex = (ks_mat_expression){.m = size_of(x, w), .n = size_of(x, u), .alpha = 1, .row = col};
         add_edge(x, &ex, edge, 1, -1);
     }
@@ -196,7 +196,7 @@ static void sum_over_first(ks_exec_state *x, uint32_t edge, int u, int w, double
     ks_mat_expression e = {.m = size_of(x, u), .n = size_of(x, w), .alpha = alpha, .row = row};
     if (T) add_factor(&e, T, 0, 1);
     add_edge(x, &e, edge, 0, -1);
-    if (e.factor[0].transposed) { /* sums over columns of the flipped edge */
+    if (e.factor[0].transposed) {
         e = (ks_mat_expression){.m = size_of(x, w), .n = size_of(x, u), .alpha = alpha, .col = row};
         add_edge(x, &e, edge, 1, -1);
         run_expression(x, &e, KS_TILE_ROW_SUMS, NULL, sums);
@@ -222,7 +222,7 @@ static void forward_vector(ks_exec_state *x, uint32_t k) {
     }
     ks_mat_expression e = {.m = m, .n = size_of(x, v->kw), .alpha = 1, .col = d};
     add_edge(x, &e, v->E, 0, -1);
-    if (e.factor[0].transposed) { /* sums over rows of the flipped edge */
+    if (e.factor[0].transposed) {
         e = (ks_mat_expression){.m = size_of(x, v->kw), .n = m, .alpha = 1, .row = d};
         add_edge(x, &e, v->E, 1, -1);
         run_expression(x, &e, KS_TILE_COL_SUMS, NULL, x->vector[k]);
@@ -299,7 +299,7 @@ static void backward_side(ks_exec_state *x, const ks_product *p, uint32_t k, int
     operand O = {.x = x->adjoint[k], .transposed = right};
     operand R = operand_of(x, other, v, p->kw, NULL);
     ks_mat *T = ks_exec_hold(x, m, n);
-    R.transposed = !R.transposed; /* sum over R's first index */
+    R.transposed = !R.transposed;
     if (T) multiply(x, m, n, size_of(x, v), &O, &R, 0, T);
     drop_operand(x, &R);
     if (q && T) sum_over_first(x, mine, u, p->kw, ks_product_symmetric(p) ? 0.5 : 1, NULL, T, q);
@@ -316,7 +316,10 @@ static void backward_product(ks_exec_state *x, uint32_t k) {
     if (symmetric &&
         ks_exec_step(x, 3 * KS_ELEMENT_COST * product_size(x, k), &part)) /* one step counts both sides */
         x->status = x->at->symmetrise(&part, size_of(x, p->ku), x->adjoint[k], x->err);
-    /* Both sides give the same q. A side that consists only of given matrices has no adjoint to pass on. */
+    /*
+     * Both sides of the product give the same q. A side that consists only of given matrices has no adjoint
+     * to pass on.
+     */
     backward_side(x, p, k, !left && right, x->scratch[1]);
     vertex_through(x, p->d, p->kw, p->positions, x->scratch[1]);
     if (left && right && !symmetric) backward_side(x, p, k, 1, NULL);

@@ -16,9 +16,10 @@ typedef struct {
 enum { KS_EXEC_SPARES = 16 };
 
 /*
- * One execution of a plan. The caller sets the fields down to `most`, and then calls ks_exec_begin(),
- * ks_exec_source() for each given matrix, ks_exec_forward() and, if needed, ks_exec_backward(). A dry
- * execution computes nothing, but counts work and memory with the same code as a real one.
+ * Describes one execution of a plan. The caller sets the fields down to `most`, and then calls
+ * ks_exec_begin(), ks_exec_source() for each given matrix, ks_exec_forward() and, if needed,
+ * ks_exec_backward(). A dry execution computes nothing, but counts work and memory with the same code as a
+ * real one.
  */
 typedef struct {
     const ks_plan *plan;
@@ -43,16 +44,19 @@ typedef struct {
      */
     void (*watch)(void *ctx, uint32_t graph, int axis, double value, const double *d);
     void *ctx;
-    /* The total work and the largest number of bytes, counted by a dry execution. */
+    /* total is the total work and most is the largest number of bytes, as counted by a dry execution. */
     double total;
     size_t most;
     kspec_error *err;
 
     const ks_mat *source[KS_SOURCES];
     uint64_t copied; /* Bit k is 1 if ks_exec_source() copied matrix k. */
-    /* For each graph, its value and its factor in the next backward pass. */
+    /* graph contains the value of each graph, and seed its factor in the next backward pass. */
     double *graph, *seed;
-    /* The multiply-adds, the matrix products, and the bytes so far. */
+    /*
+     * `work` counts the multiply-adds so far, products the matrix products, and live the bytes. peak is the
+     * largest value of live.
+     */
     double work;
     size_t products, live, peak;
     ks_exec_spare spare[KS_EXEC_SPARES]; /* oldest first */
@@ -62,12 +66,15 @@ typedef struct {
     kspec_status status;
 
     ks_arena arena;
-    /* The values and adjoints of products and vectors. NULL means not yet computed, or released. */
+    /*
+     * The lists contain the values and adjoints of products and vectors. NULL means not yet computed, or
+     * released.
+     */
     ks_mat **value, **adjoint;
     double **vector, **vector_adjoint;
     /* For each product and vector, the operation after which it can be dropped. */
     int *last_use, *vector_last_use;
-    /* Scratch vectors, as long as the longest axis. */
+    /* scratch contains vectors that are as long as the longest axis. */
     double *scratch[3];
     size_t longest;
     double *const *through;
@@ -79,7 +86,7 @@ void ks_exec_source(ks_exec_state *x, int k, const double *host);
 void ks_exec_forward(ks_exec_state *x);
 
 /*
- * Adds to through[axis][i] the derivative of the sum of seed times value, by the weight of index i. This
+ * Adds to through[axis][i] the derivative of the sum of seed times value, by the weight of index i. The
  * derivative sums the tuples that contain i, and each vertex counts its positions. A NULL in `through` skips
  * an axis. The function may be called again with other seeds, and skips graphs with a seed of 0.
  */

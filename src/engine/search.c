@@ -29,7 +29,6 @@ typedef struct {
      * and those with two.
      */
     unsigned left, one, two;
-    /* the neighbours of a vertex */
     uint16_t joined[V];
     uint32_t d[V];
     /* e[u][v] is the edge between u and v, as seen from u. */
@@ -142,7 +141,7 @@ static void state_of(ks_planner *p, state *s) {
 
 /* ---- search ---- */
 
-/* Is no edge left? Each part of the graph is then a single vertex. */
+/* Is no edge left? If so, each part of the graph is a single vertex. */
 static int done(const state *s) {
     for (unsigned set = s->left; set; set = without_first(set))
         if (s->joined[first_of(set)]) return 0;
@@ -221,8 +220,9 @@ static int list_moves(ks_planner *p, const state *s, move *out) {
 }
 
 /*
- * Searches from the state *s, which the function changes. `cost` is the cost so far. The first path always
- * reaches its end. If the path gets stuck, the search ends, because no other order reduces such a graph.
+ * Searches from the state *s, which the function changes. `cost` is the cost so far. The first path of the
+ * search always reaches its end. If the path gets stuck, the search ends, because no other order reduces such
+ * a graph.
  */
 static void search(ks_planner *p, state *s, double cost) {
     if (p->stuck || !ks_tables_ready(&p->t) || (p->budget-- <= 0 && p->best < INFINITY)) return;

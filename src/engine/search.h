@@ -29,8 +29,8 @@ typedef struct {
     /* If from_end is 1, the search tries the last of several equally good vertices first. */
     int from_end;
     /*
-     * The lowest cost so far, and the terminal of that path. `stuck` is the set of vertices at which the
-     * search got stuck.
+     * best is the lowest cost so far, and terminal ends the path with this cost. `stuck` is the set of
+     * vertices at which the search got stuck.
      */
     double best;
     ks_terminal terminal;
@@ -48,7 +48,7 @@ typedef struct {
 int ks_search_stands(const ks_planner *p, const ks_reading *r);
 
 /*
- * Finds the cheapest operations for a graph. If there are none, returns 0. Then p->stuck contains the
- * remaining vertices, or memory is short and p->t.failed is set.
+ * Finds the cheapest operations for a graph. Returns 0 if the graph cannot be reduced, and sets p->stuck to
+ * the remaining vertices. Also returns 0 if memory is short, and sets p->t.failed.
  */
 int ks_search(ks_planner *p, const ks_plan_graph *g, ks_terminal *terminal, ks_reading *r);

@@ -6,8 +6,8 @@
 /* ---- numbers ---- */
 
 /*
- * ks_tables_ready() makes space for this many records. Each of 20 weights and 20 edges may take 10 steps,
- * twice.
+ * ks_tables_ready() makes space for this many records. A search step may change 20 weights and 20 edges, each
+ * in up to 10 steps, twice.
  */
 enum { STATE = 500, FIRST = 2 * STATE };
 
@@ -80,7 +80,7 @@ int ks_tables_begin(ks_tables *t, ks_plan *pl) {
                      .weights.size = sizeof(ks_weights),
                      .products.size = sizeof(ks_product),
                      .vectors.size = sizeof(ks_vector)};
-    /* overheads dominate short axes */
+    /* overheads dominate */
     for (int k = 0; k < KS_AXES; k++) t->cost[k] = fmax((double)pl->size[k], 50);
     if (!ks_tables_ready(t)) return 0;
     number(&t->weights, UINT64_MAX, 0, &fresh);

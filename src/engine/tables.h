@@ -1,12 +1,12 @@
 /*
- * The tables of an unfinished plan. Each edge, weight, product or vector gets a number when it first occurs.
- * Equal ones get the same number, so that all graphs share them.
+ * Stores the tables of an unfinished plan. Each edge, weight, product or vector gets a number when it first
+ * occurs. Equal edges (and so on) get the same number, so that all graphs share them.
  */
 #pragma once
 
 #include "engine/plan.h"
 
-/* The planner's notes on a record. */
+/* Contains the planner's notes on a record. */
 typedef struct {
     uint64_t key[2];
     /* The cost in multiply-adds. uses counts the graphs that need the record. */

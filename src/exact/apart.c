@@ -28,7 +28,10 @@ static double square_at(const ks_pair *p, size_t i, size_t a) {
     return x * x > y * y ? x * x : y * y;
 }
 
-/* The two largest sums of squares of a line, and the number of the line with the largest. */
+/*
+ * first and second are the two largest sums of squares of lines, and at is the number of the line with the
+ * largest.
+ */
 typedef struct {
     double first, second;
     size_t at;

@@ -7,8 +7,8 @@
 #include "exact/exact.h"
 
 /*
- * The rows and columns of the large part of A and B. Multiplying by 2^-unit makes the other entries about 1,
- * and multiplying by 2^-size makes the large part about 1.
+ * Describes the rows and columns of the large part of A and B. Multiplying by 2^-unit makes the other entries
+ * about 1, and multiplying by 2^-size makes the large part about 1.
  */
 typedef struct {
     size_t row, rows, col, cols;

@@ -76,7 +76,7 @@ typedef struct {
     ks_graph *graphs;
     ks_plan plan;
     ks_arena arena;
-    /* The bytes of the finished plan, and the bytes needed during planning. */
+    /* bytes counts the memory of the finished plan, and bytes_making the memory needed during planning. */
     size_t bytes, bytes_making;
 } ks_cycles;
 

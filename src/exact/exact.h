@@ -8,9 +8,9 @@
 #include "exact/cycles.h"
 
 /*
- * The plan for data of one shape. A plan does not depend on the entries, so one plan serves all splits of the
- * trials, with and without error bars. The caller sets the fields down to `threads`, and leaves the others 0.
- * The other fields contain the plan of the latest requested order.
+ * Contains the plan for data of one shape. A plan does not depend on the entries, so one plan serves all
+ * splits of the trials, with and without error bars. The caller sets the fields down to `threads`, and leaves
+ * the others 0. After a call, the other fields contain the plan of the latest requested order.
  */
 typedef struct {
     size_t P, Q;
@@ -69,8 +69,8 @@ size_t ks_exact_enough(const ks_exact_plan *e, int side);
 kspec_status ks_exact_too_few(const ks_exact_plan *e, int side, int n, kspec_error *err);
 
 /*
- * Returns 1 - P/N for a side, the factor by which sampling without replacement lowers the variance. The
- * result is 0 for a complete side.
+ * Returns 1 - P/N for a side, the factor by which sampling without replacement lowers the variance. The share
+ * of a complete side is 0.
  */
 double ks_exact_sampled_share(const ks_exact_plan *e, int side);
 

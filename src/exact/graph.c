@@ -17,7 +17,6 @@
 enum { N = KS_EXACT_NMAX };
 
 typedef struct {
-    /* the block of each position */
     int blocks, block[N];
     double mu;
 } partition;
@@ -80,8 +79,8 @@ static void sort_descending(int n, uint64_t *w) {
 /*
  * Returns the name of a graph with sampled rows and columns, which is the largest list of edge counts over
  * all renamings. A name has a word for each column, with a byte for each row. The search permutes the rows
- * and then sorts the columns. It tries only orders of decreasing `key`, because the key of a row is the same
- * under every renaming of the columns.
+ * and then sorts the columns. The search tries only orders of decreasing `key`, because the key of a row is
+ * the same under every renaming of the columns.
  */
 static name two_sided_name(const ks_graph *g) {
     name best = {{0}};
@@ -153,10 +152,10 @@ static ks_graph identify(ks_exact_form form, int n, const partition *pi, const p
 
 /*
  * A cycle stays the same if it is read from another position, or backwards if B is A. So up to 2n pairs of
- * partitions have the same graph, and only the first of them needs a name. Both tables contain numbers of
- * partitions. In partition turned[0][r][i], position l has the block that position l + r has in partition i.
- * In turned[1][r][i], position l has the block of position r - l. Column l lies between the rows l and l + 1,
- * so if rows take the blocks of r - l, columns take the blocks of r - 1 - l.
+ * partitions have the same graph, and only the first of them needs a name. The tables turned[0] and turned[1]
+ * contain numbers of partitions. In partition turned[0][r][i], position l has the block that position l + r
+ * has in partition i. In turned[1][r][i], position l has the block of position r - l. Column l lies between
+ * the rows l and l + 1, so if rows take the blocks of r - l, columns take the blocks of r - 1 - l.
  */
 typedef uint8_t turned_partitions[2][N][PARTITIONS];
 

@@ -114,15 +114,15 @@ static side_weights weigh(uint32_t sizes, int r, double sign, double population,
 /* ---- partitions ---- */
 
 /*
- * A partition of one side's slots. Row position l has the edges 2l-1 and 2l (mod 2n), and column position l
- * has the edges 2l and 2l+1. Even edges belong to A, and odd edges to B. block[e] is the block at the end of
- * edge e. An edge whose position is not split shares its block with its neighbour.
+ * Describes a partition of one side's slots. Row position l has the edges 2l-1 and 2l (mod 2n), and column
+ * position l has the edges 2l and 2l+1. Even edges belong to A, and odd edges to B. block[e] is the block at
+ * the end of edge e. An edge whose position is not split shares its block with its neighbour.
  */
 typedef struct {
     uint8_t block[EDGES], size[EDGES], blocks;
     /* Bit l is 1 if position l is split. */
     uint8_t split;
-    /* Number of the block that consists of one half of a position, or -1. */
+    /* lone is the number of the block that consists of one half of a position, or -1. */
     int8_t lone;
     uint16_t weights;
 } arrangement;
@@ -134,13 +134,13 @@ typedef struct {
      */
     int cols, n, lone;
     double population, P;
-    /* The arrangements of the side, and the number of different weights in this list. */
+    /* list contains the arrangements of the side, and nweights is the number of different weights in it. */
     arrangement *list;
     size_t count, room, nweights;
     side_weights *weights;
 } side;
 
-/* An upper bound on the number of different weights of one side, from the integer partitions of 4 ... 8. */
+/* One side has at most this many different weights. The numbers count the integer partitions of 4 ... 8. */
 enum { KINDS = 5 + 7 + 11 + 15 + 22 };
 
 static int weights_number(side *s, uint32_t sizes, int r) {
@@ -204,9 +204,9 @@ static void list_split(side *s, unsigned split) {
 /* ---- symmetries ---- */
 
 /*
- * A cycle stays the same if it is read from another position, or backwards if B is A. Such rotations make
- * several choices of split rows and column partition equal. The list contains only the first of them, which
- * counts `orbit` times. The others have orbit 0.
+ * A cycle stays the same if it is read from another position, or backwards if B is A. So several choices of
+ * split rows and column partition are equal. Only the first of equal choices counts, `orbit` times. All later
+ * ones have orbit 0.
  */
 typedef struct {
     uint8_t code[2 * EDGES];
@@ -256,7 +256,6 @@ typedef struct {
 typedef struct {
     name name;
     double value, less[2], pin[2 * BLOCKS];
-    /* Number of this graph in the list of graphs without a fixed vertex. */
     int whole;
 } entry;
 
@@ -328,8 +327,8 @@ static name renamed(const name *x, const int *p, int from, int *q) {
 }
 
 /*
- * Returns the name whose rows are in the order of their keys. This name is quick to find, and most renamings
- * of a graph have the same one.
+ * Returns the name whose rows are in the order of their keys. The sorted name is quick to find, and most
+ * renamings of a graph have the same sorted name.
  */
 static name sorted_name(const name *x, int *p, int *q) {
     uint32_t key[BLOCKS];

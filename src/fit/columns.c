@@ -165,7 +165,7 @@ kspec_status ks_noise_of_trials(const ks_trials *t, ks_arena *arena, ks_noise *o
     out->own_error = sqrt(own / m);
     /*
      * The spread over rows and the spread over columns both contain the entries' own error. So the code
-     * subtracts that error once.
+     * subtracts the entries' error once.
      */
     out->error = sqrt(fmax((rows + cols) / (all * all) - own / m, own / m));
     return ks_columns_law(Q, column, own, arena, &out->law, err);

@@ -30,7 +30,7 @@ typedef struct {
      * respect to log c.
      */
     ks_cplx part, part_slope;
-    /* The mean over columns of arg (c + v ratio), minus arg kappa. */
+    /* angle is the mean over columns of arg (c + v ratio), minus arg kappa. */
     double angle;
     /* pull is Im c/Im kappa, and weight is the mean of v ratio/|c + v ratio|^2. */
     double pull, weight;
@@ -41,16 +41,16 @@ ks_columns_at ks_columns_sums(const ks_columns *law, double v, ks_cplx c);
 /* Solves for c given kappa by Newton's method, starting at a guess. The guess may be NaN. */
 ks_cplx ks_columns_solve(const ks_columns *law, double v, ks_cplx kappa, ks_cplx guess);
 
-/* The noise in the mean of the trials, estimated from the trials. */
+/* Describes the noise in the mean of the trials, estimated from the trials. */
 typedef struct {
-    /* The noise's variance, averaged over entries. NaN with one trial. */
+    /* `variance` is the noise's variance, averaged over entries, or NaN with one trial. */
     double variance;
     /*
      * Relative standard errors of `variance`. own_error holds for the given columns, and `error` for all rows
      * and columns of the population.
      */
     double own_error, error;
-    /* the variance of each column's noise; NULL with one trial */
+    /* column[j] is the variance of column j's noise. column is NULL with one trial. */
     const double *column;
     ks_columns law;
 } ks_noise;

@@ -17,14 +17,14 @@ typedef struct {
      */
     size_t all_count;
     double *all;
-    /* The noise in an entry of M, estimated from differences of trials. */
+    /* noise describes the noise in an entry of M, estimated from differences of trials. */
     ks_noise noise;
     /*
-     * The relative variance of the columns' mean squares, minus the variance that sampling so few rows
-     * causes. The mean squares are those of the mean of the trials.
+     * uneven is the relative variance of the columns' mean squares, minus the variance that sampling so few
+     * rows causes. The mean squares are those of the mean of the trials.
      */
     double uneven;
-    /* The exponent of the tail of the columns' mean squares without noise. INFINITY if unknown. */
+    /* tail is the exponent of the tail of the columns' mean squares without noise, or INFINITY if unknown. */
     double tail;
     /* If low_rank is 1, the rank is clearly lower than both sides. */
     int low_rank;

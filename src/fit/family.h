@@ -1,6 +1,7 @@
 /*
  * Describes families of spectra. A family is a Gaussian prior of theta = log lambda at the nodes, and of the
- * logarithm of the noise. It has a shape, breaks, and perhaps an end beyond which all eigenvalues are zero.
+ * logarithm of the noise. A family has a shape, breaks, and perhaps an end beyond which all eigenvalues are
+ * zero.
  */
 #pragma once
 
@@ -15,7 +16,7 @@
 typedef struct {
     const ks_observed *o;
     const ks_simd *simd;
-    /* N = n + dust */
+    /* N: includes dust */
     size_t n, N;
     /* position has n numbers, and `weight` has ks_padded(n). */
     double *position, *weight;
@@ -30,7 +31,7 @@ typedef struct {
      */
     int dust, given;
     double dust_mean, dust_variance;
-    /* The prior mean of the first log eigenvalue. */
+    /* level is the prior mean of the first log eigenvalue. */
     double level;
     /*
      * u[s] contains the coordinate of shape s at each node, which is 0 at the first node and 1 at the K-th.
@@ -47,8 +48,8 @@ kspec_status ks_problem_init(ks_problem *p, const ks_observed *o, double noise, 
                              const ks_simd *simd, ks_arena *arena, kspec_error *err);
 
 /*
- * Sets theta, N numbers, to starting values of the fit. They follow from the pilot, extrapolated downwards
- * beyond its last eigenvalue.
+ * Sets theta, N numbers, to starting values of the fit. The starting values follow from the pilot,
+ * extrapolated downwards beyond its last eigenvalue.
  */
 void ks_problem_start(const ks_problem *p, double *theta);
 
@@ -59,8 +60,8 @@ typedef struct {
     /* index of KS_SHAPES */
     size_t shape;
     /*
-     * The number of breaks. The list `at` contains the nodes before the breaks, counted from 0 and
-     * increasing.
+     * `breaks` is the number of breaks. The list `at` contains the nodes before the breaks, counted from 0
+     * and increasing.
      */
     size_t breaks, at[KS_BREAKS_MAX];
     /* The number of eigenvalues that are not zero, at most the problem's `end`. */
@@ -73,7 +74,8 @@ int ks_family_same(const ks_family *f, const ks_family *g);
 double ks_family_weight(const ks_problem *p, const ks_family *f);
 
 /*
- * Returns the number of nodes of a family. The last node may represent fewer eigenvalues than in the problem.
+ * Returns the number of nodes of a family. The family's last node may represent fewer eigenvalues than in the
+ * problem.
  */
 size_t ks_family_nodes(const ks_problem *p, const ks_family *f);
 

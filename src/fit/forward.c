@@ -10,7 +10,7 @@ static ks_cplx cdiv(ks_cplx a, ks_cplx b) {
     return (ks_cplx){(a.re * b.re + a.im * b.im) / n, (a.im * b.re - a.re * b.im) / n};
 }
 
-/* T = log t and D, with their derivatives with respect to log c. `L` contains Im L(kappa). */
+/* dT and dD are the derivatives of T = log t and of D with respect to log c. `L` contains Im L(kappa). */
 typedef struct {
     ks_cplx T, dT, D, dD;
     double L;
@@ -57,7 +57,6 @@ static values evaluate(const ks_spectrum *s, ks_cplx l) {
     ks_cplx c = {r * cos(l.im), r * sin(l.im)};
     ks_columns_at at = noise_at(s, c);
     ks_cplx k = at.kappa, log_k = {0.5 * log(ks_cabs2(k)), atan2(k.im, k.re)};
-    /* slope = d log kappa/d log c */
     ks_cplx slope = ks_cmul(cdiv(c, k), at.slope);
     double sums[5];
     s->simd->resolvent(s->lambda, s->weight, s->ones / 8 * 8, ks_padded(s->n), k.re, k.im, sums);
@@ -79,8 +78,8 @@ static values evaluate(const ks_spectrum *s, ks_cplx l) {
 /* ---- bisection ---- */
 
 /*
- * A bracket around a root. False position narrows the bracket, and halves the value at an end that stays
- * fixed (Illinois method).
+ * A root lies between low and high. False position narrows the bracket, and halves the value at an end that
+ * stays fixed (Illinois method).
  */
 typedef struct {
     double low, high, f_low, f_high;
@@ -158,8 +157,8 @@ static ks_cplx search(const ks_spectrum *s, double level, double start) {
     }
     bracket b = {.high = start, .f_high = count_above(s, start) - level};
     /*
-     * The noise of unequal columns may have larger eigenvalues than its sum suggests. So raise the bracket if
-     * necessary.
+     * The noise of unequal columns may have larger eigenvalues than its sum suggests. So the loop raises the
+     * bracket until it contains the root.
      */
     for (int k = 0; k < 60 && b.f_high > 0; k++) b.f_high = count_above(s, b.high += 1) - level;
     double step = 0.1;
@@ -183,8 +182,8 @@ static ks_cplx search(const ks_spectrum *s, double level, double start) {
 /* ---- Newton ---- */
 
 /*
- * Returns the squared distance from a solution. The second equation's misfit is divided by that equation's
- * slope.
+ * Returns the squared distance from a solution. The misfit of the equation for L is divided by the slope of
+ * this equation.
  */
 static double misfit(const values *v, double level, double *f1, double *f2) {
     *f1 = v->T.im - pi;

@@ -37,8 +37,8 @@ typedef struct {
      */
     ks_cplx *known;
     /*
-     * Each row's leverages beyond the known vectors, for rows and for columns. ks_leverage_left() computes
-     * them.
+     * rest and unseen contain each row's leverages beyond the known vectors, for rows and for columns.
+     * ks_leverage_left() computes them.
      */
     double *rest[2], *unseen[2];
     /* Each worker has matrices of 4 POINTS x n and of 4 POINTS x max(P,Q) numbers. */
@@ -100,7 +100,6 @@ static void known_by_noise(const job *j, ks_cplx *known) {
         }
         ks_cplx a = sub(one, times(1 / d->rows, D)), b = sub(one, times(1 / d->cols, D));
         ks_cplx tau = divide(t, a), kappa = divide(tau, b);
-        /* The derivatives of log tau and log kappa with respect to log t. */
         ks_cplx of_tau = add(one, divide(times(1 / d->rows, dD), a)),
                 of_kappa = add(of_tau, divide(times(1 / d->cols, dD), b));
         c = ks_columns_solve(d->columns, v, kappa, c);
@@ -151,7 +150,8 @@ static kspec_status some_points(void *ctx, size_t chunk, const ks_worker *worker
     for (size_t p = 0; p < points; p++) {
         /*
          * With Gaussian factors the bias is -(1/P + 1/Q) times the sum of lambda^2 k/(lambda + k)^3 at k =
-         * kappa(t). It counts once for the leverages, and once for the finite size that `bias` includes.
+         * kappa(t). This Gaussian bias counts once for the leverages, and once for the finite size that
+         * `bias` includes.
          */
         ks_cplx D = out[p].D, a = sub(one, times(1 / d->rows, D)), b = sub(one, times(1 / d->cols, D));
         ks_cplx k = divide(j->t[first + p], ks_cmul(a, b)), sum = {0, 0};

@@ -50,8 +50,8 @@ kspec_status ks_leverage_bias(const ks_run *run, const ks_decomposition *d, cons
 
 /*
  * Computes how many more sample eigenvalues exceed s[at[k]] than with Gaussian factors. shift[k] receives the
- * total, and excess[k] the part beyond the effect of finite size. Both integrate the bias along a ray in the
- * complex plane.
+ * total, and excess[k] the part beyond the effect of finite size. Both lists come from integrals of the bias
+ * along a ray in the complex plane.
  */
 kspec_status ks_leverage_shift(const ks_run *run, const ks_decomposition *d, const double *lambda, size_t K,
                                const size_t *at, double *shift, double *excess, kspec_error *err);

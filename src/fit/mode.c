@@ -52,7 +52,7 @@ void ks_mode_work_alloc(const ks_problem *p, ks_arena *arena, ks_mode_work *w) {
 }
 
 /*
- * Copies the family's nodes, which are the problem's first nodes. The last node may stand for fewer
+ * Copies the family's nodes, which are the problem's first nodes. The family's last node may stand for fewer
  * eigenvalues.
  */
 static void take_family(const ks_problem *p, const ks_family *f, ks_mode_work *w) {

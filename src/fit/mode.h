@@ -9,7 +9,7 @@
 typedef struct {
     ks_family family;
     /*
-     * found is 1 if a mode was found. It is 2 if the mode is also trustworthy: converged, and nowhere far
+     * found is 1 if a mode was found. found is 2 if the mode is also trustworthy: converged, and nowhere far
      * from decreasing.
      */
     int found;
@@ -26,7 +26,9 @@ typedef struct {
     double chi2, evidence, log_weight;
 } ks_mode;
 
-/* Scratch of one worker. A spectrum of the current family has N unknowns, which include n nodes. */
+/*
+ * Contains the scratch of one worker. A spectrum of the current family has N unknowns, which include n nodes.
+ */
 typedef struct {
     size_t n, N;
     double *weight, total;

@@ -9,7 +9,7 @@
 
 typedef struct {
     const ks_decomposed *x;
-    /* The operator's x->d.n eigenvalues in closed form. */
+    /* pilot contains the operator's x->d.n eigenvalues in closed form. */
     double *pilot;
     /*
      * The fit uses the first `used` eigenvalues of the sample in K groups. Eigenvalue at[k] (from 0), at the
@@ -27,8 +27,8 @@ typedef struct {
     int tail;
     double share, share_variance;
     /*
-     * Effects of the leverages. The first three lists have K numbers: the shift of the counts, the shift's
-     * excess, and the ratio of variances. common is the common variance.
+     * These fields contain the effects of the leverages. The first three lists have K numbers: the shift of
+     * the counts, the shift's excess, and the ratio of variances. common is the common variance.
      */
     double *count_shift, *count_excess, *ratio, common;
 
@@ -45,9 +45,9 @@ typedef struct {
 } ks_observed;
 
 /*
- * Divides the eigenvalues 1 ... end among nodes. The first nodes stand for one eigenvalue each. Then groups
- * grow, and beyond K they grow faster. The function sets position, the middle of each group, and weight,
- * unless they are NULL. Returns the number of nodes.
+ * Divides the eigenvalues 1 ... end among nodes. The first nodes stand for one eigenvalue each. The following
+ * nodes stand for growing groups of eigenvalues, which grow faster beyond K. The function sets position, the
+ * middle of each group, and weight, unless they are NULL. Returns the number of nodes.
  */
 size_t ks_place_nodes(size_t K, size_t end, double *position, double *weight);
 

@@ -83,7 +83,7 @@ typedef struct {
     const ks_mode *from;
     ks_mode *todo[KS_TRIES_MAX];
     block *blocks;
-    /* The modes that the chunks of all ranks found. */
+    /* `made` lists the modes that the chunks of all ranks found. */
     ks_mode *made;
 } tries;
 

@@ -8,10 +8,10 @@
 #include "fit/mode.h"
 
 /*
- * Upper bounds for the search. KS_CUTS_MAX counts breaks at the cuts of the rough mode and at the first
- * eigenvalues. KS_TRIES_MAX counts the families of one move, which are breaks, and ends at the cuts and at
- * KS_ENDS. KS_MODES_MAX counts the modes of all shapes, the rough mode, the first flat families, and for each
- * mode that moves reach its tries, 6 refined ends and all shapes.
+ * The numbers are upper bounds for the search. KS_CUTS_MAX counts breaks at the cuts of the rough mode and at
+ * the first eigenvalues. KS_TRIES_MAX counts the families of one move, which are breaks, and ends at the cuts
+ * and at KS_ENDS. KS_MODES_MAX counts the modes of all shapes, the rough mode, the first flat families, and
+ * for each mode that moves reach its tries, 6 refined ends and all shapes.
  */
 enum {
     KS_CUTS_MAX = 6 + KS_SPIKES_MAX,
@@ -28,7 +28,7 @@ typedef struct {
     ks_mode *modes;
     /* per worker */
     ks_mode_work *work;
-    /* The mode that suggests breaks. */
+    /* rough is the mode that suggests breaks. */
     const ks_mode *rough;
     /* scratch serves segmentations. nothing contains K times NaN, which stands for a missing guess. */
     double *scratch;

@@ -104,9 +104,9 @@ KS_CONSTANT(KS_EXTENT, 10);
 /* ---- families ---- */
 
 /*
- * A shape of the spectrum. log lambda is a line plus integrated Brownian motion plus a short-range term. It
- * is smooth in log i if coordinate is 0, and otherwise in (i - 1/2)^coordinate. If `flat` is 1, log lambda is
- * constant instead.
+ * A shape of the spectrum. log lambda is a line plus integrated Brownian motion plus a short-range term. The
+ * shape is smooth in log i if coordinate is 0, and otherwise in (i - 1/2)^coordinate. If `flat` is 1, log
+ * lambda is constant instead.
  */
 typedef struct {
     int flat;
@@ -115,8 +115,8 @@ typedef struct {
 static const ks_shape KS_SHAPES[] = {{0, 0, 1, 0.1}, {0, 0, 1, 0.45}, {0, 0.5, 1, 0.1}, {0, 0.5, 1, 0.45},
                                      {0, 1, 1, 0.1}, {1, 0, 0, 0},    {0, 0, 30, 0.3}};
 /*
- * The first KS_SHAPE_COUNT shapes compete, and the last of these is flat. The last shape, rough, only
- * proposes breaks.
+ * The first KS_SHAPE_COUNT shapes compete, and the last of these is flat. The additional shape KS_SHAPE_ROUGH
+ * only proposes breaks.
  */
 enum { KS_SHAPE_COUNT = 6, KS_SHAPE_FLAT = 5, KS_SHAPE_ROUGH = 6 };
 KS_CONSTANT(KS_ROUGH_WEIGHT, -1);

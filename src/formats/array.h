@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-/* The bytes of a file. A regular file is mapped, and any other input is read into memory. */
+/* Contains the bytes of a file. A regular file is mapped, and any other input is read into memory. */
 typedef struct {
     const unsigned char *data;
     size_t size;
@@ -41,8 +41,8 @@ void ks_bytes_host(int copies, kspec_progress waiting);
 kspec_status ks_bytes_waits(kspec_error *err);
 
 /*
- * An array of 1 to 3 axes in the layout of its file. Entry (i,j,k) is data[i*stride[0] + j*stride[1] +
- * k*stride[2]].
+ * Describes an array of 1 to 3 axes in the layout of its file. Entry (i,j,k) is data[i*stride[0] +
+ * j*stride[1] + k*stride[2]].
  */
 typedef struct {
     int ndim;
@@ -65,7 +65,7 @@ typedef struct {
      * file_cols is the number of columns in the file.
      */
     size_t *col_index, file_cols;
-    /* The storage behind data. It is empty for an array that the caller provides. */
+    /* storage owns the memory of `data`. The storage is empty for an array that the caller provides. */
     int is_lent;
     ks_bytes storage;
 } ks_array;
@@ -80,7 +80,7 @@ kspec_status ks_array_new(ks_array *a, int ndim, const size_t *shape, double **d
                           kspec_error *err);
 
 /*
- * The parsers of the formats. Messages call the input `name`. If the bytes can be used in place (npy:
+ * The functions parse the formats. Messages call the input `name`. If the bytes can be used in place (npy:
  * little-endian f8, 8-byte aligned), a parser moves *bytes into out->storage and clears *bytes. Otherwise it
  * copies the values into new memory. After a failure *out is empty and the caller still owns *bytes.
  */
@@ -110,8 +110,8 @@ kspec_status ks_hdf5_read(const char *path, const char *key, int matlab, const c
 
 /*
  * ks_is_borrowed() tells whether the caller has given this thread an array with this name. ks_is_on_device()
- * tells whether that array is on a GPU. ks_borrowed_read() returns the array with a copy of its names. It
- * copies the array to host memory, unless the array may stay on the GPU.
+ * tells whether that array is on a GPU. ks_borrowed_read() returns the array with a copy of its names. The
+ * function copies the array to host memory, unless the array may stay on the GPU.
  */
 int ks_is_borrowed(const char *input);
 int ks_is_on_device(const char *input);

@@ -62,7 +62,7 @@ int ks_idx_match(const ks_bytes *b) {
     return b->size < header_size(b->data) || b->size - header_size(b->data) <= data_size(b->data, shape);
 }
 
-/* The beginning of a file, with the shape, the offset of the data, and the number of data bytes. */
+/* Describes the beginning of a file, with the shape, the offset of the data, and the number of data bytes. */
 typedef struct {
     ks_element element;
     int ndim;

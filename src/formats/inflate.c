@@ -108,8 +108,8 @@ kspec_status ks_gunzip(const unsigned char *in, size_t n, unsigned char *out, si
 int ks_gzip_match(const ks_bytes *b) { return b->size >= 2 && b->data[0] == 0x1f && b->data[1] == 0x8b; }
 
 /*
- * The unpacked size is unknown, so the code tries four times as much space until the contents fit. This takes
- * a third more time than with a known size.
+ * The unpacked size is unknown, so the code tries four times as much space until the contents fit. Unknown
+ * sizes take a third more time than known ones.
  */
 kspec_status ks_gunzip_bytes(ks_bytes *b, const char *name, kspec_error *err) {
     size_t most = ks_size_add(ks_size(b->size, KS_DEFLATE_RATIO), 1), room = ks_size(b->size, 8), got;

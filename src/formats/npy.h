@@ -4,7 +4,7 @@
 #include "formats/array.h"
 #include "formats/element.h"
 
-/* The header of an array, as the file states it. */
+/* Contains the header of an array, as the file states it. */
 typedef struct {
     ks_element element;
     int fortran;

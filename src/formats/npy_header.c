@@ -75,8 +75,8 @@ static kspec_status refuse_dtype(const cursor *c, char kind, unsigned size, cons
 }
 
 /*
- * Parses a type such as '<f8', '|b1' or '>i4'. The byte order may be missing or '='. Both mean this machine's
- * order, as in NumPy. Complex numbers are pairs of floating-point ones.
+ * Parses a type such as '<f8', '|b1' or '>i4'. The byte order may be missing or '='. A missing order and '='
+ * both mean this machine's order, as in NumPy. Complex numbers are pairs of floating-point ones.
  */
 static kspec_status parse_descr(cursor *c, ks_npy_header *h) {
     ks_element *e = &h->element;

@@ -74,7 +74,7 @@ static inline unsigned eight_digits(const char *p, uint64_t *w) {
     x ^= UINT64_C(0x3030303030303030); /* digits become 0 ... 9 */
     uint64_t others = ((x + UINT64_C(0x7676767676767676)) | x) & UINT64_C(0x8080808080808080);
     unsigned n = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
-    x = x << (32 - 4 * n) << (32 - 4 * n); /* the n digits, right-aligned */
+    x = x << (32 - 4 * n) << (32 - 4 * n);
     x = x * 10 + (x >> 8);
     x = (x & UINT64_C(0x00ff00ff00ff00ff)) * 100 + (x >> 16 & UINT64_C(0x00ff00ff00ff00ff));
     x = (x & UINT64_C(0x0000ffff0000ffff)) * 10000 + (x >> 32 & UINT64_C(0x0000ffff));
@@ -151,7 +151,7 @@ static double exact(uint64_t w, int e) {
 /*
  * Converts any number of digits by strtod(), which rounds correctly. strtod() receives the digits as one
  * integer without a point, because every locale reads integers alike. 767 digits suffice to round correctly.
- * Digits after the 800th matter only if one of them is not 0. Then a final 1 replaces them.
+ * Digits after the 800th matter only if one of them is not 0. Then a final 1 replaces these digits.
  */
 static double by_strtod(const decimal *d) {
     enum { KEEP = 800 };

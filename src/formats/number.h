@@ -9,7 +9,7 @@ typedef enum { KS_NO_NUMBER = 0, KS_NUMBER, KS_MISSING } ks_number_kind;
  * Reads the `len` characters at s, all of them, as a decimal number or as a missing value, in any case.
  * Numbers may look like 1, -1.5, .5, 5., 1e-3, inf or infinity. Missing values are an empty field, NA, N/A,
  * ?, nan and null. An exponent may be Fortran's (1.0D+02), and a minus may be U+2212. *value receives the
- * double nearest to the decimal, ties to even, in every locale. It is NaN for a missing value.
+ * double nearest to the decimal, ties to even, in every locale. A missing value gives NaN.
  */
 ks_number_kind ks_number_parse(const char *s, size_t len, double *value);
 

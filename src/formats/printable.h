@@ -20,7 +20,7 @@ static inline char *ks_printable(char *dst, size_t capacity, const void *text, s
     return dst;
 }
 
-/* The longest printed name of an input. It leaves space for the message. */
+/* The largest printed name of an input has this length, which leaves space for the rest of the message. */
 enum { KS_NAME_LENGTH = 160 };
 typedef char ks_name[KS_NAME_LENGTH + 1];
 

@@ -3,14 +3,16 @@
 
 #include "formats/array.h"
 
-/* A place in a text. Rows end in \n, \r\n or \r, and fields at the delimiter. Quotes protect both. */
+/*
+ * Describes a place in a text. Rows end in \n, \r\n or \r, and fields at the delimiter. Quotes protect both.
+ */
 typedef struct {
     const char *p, *end;
     size_t line; /* counted from 1 */
-    char delim;  /* ',', ';', '\t', or ' ' for any number of blanks and tabs. */
+    char delim;  /* delim is ',', ';' or '\t', or ' ' for any number of blanks and tabs. */
 } ks_scanner;
 
-/* A field without its quotes and surrounding blanks. Inside quotes, "" stands for ". */
+/* Describes a field without its quotes and surrounding blanks. Inside quotes, "" stands for ". */
 typedef struct {
     const char *s;
     size_t len;
@@ -42,7 +44,10 @@ int ks_scan_number(ks_scanner *sc, double *value, ks_field_end *end);
 typedef struct {
     ks_scanner first, body; /* `first` is at the first row, and `body` at the first row of data. */
     size_t rows, cols;      /* of the data */
-    /* The number of fields in a line. It is cols, or one more if every line ends in a delimiter. */
+    /*
+     * `fields` is the number of fields in a line, which is cols, or one more if every line ends in a
+     * delimiter.
+     */
     size_t fields;
     int header;
     int decimal_commas; /* If decimal_commas is 1, the commas that separate columns may be decimal commas. */

@@ -57,14 +57,16 @@ static char find_delimiter(ks_scanner sc) {
 /* ---- header ---- */
 
 typedef struct {
-    ks_number_kind first;               /* in the first row */
+    ks_number_kind first;
     int filled;                         /* not empty */
     int decimals;                       /* not only digits */
     int label;                          /* the column's number */
     int doubtful;                       /* The field begins like a number, but is something else. */
     int quoted;                         /* Only the first row is quoted. */
     unsigned numbers, words, fractions; /* Counts of the kinds of fields in the later rows. */
-    /* The numbers of fields with a leading 0, such as "05", and of other fields, in all rows. */
+    /*
+     * padded counts the fields with a leading 0, such as "05", in all rows. others counts the other fields.
+     */
     unsigned padded, others;
 } column;
 
@@ -94,9 +96,9 @@ static int is_label(const ks_field *f, size_t n) {
 }
 
 /*
- * Do the numbers 0, 1, 2, ... stand above rows with fractions? Then they are labels, as pandas writes them
- * for columns without names. One or two columns may well begin with measurements 0 or 0, 1, so labels need at
- * least three columns.
+ * Do the numbers 0, 1, 2, ... stand above rows with fractions? If so, the numbers are labels, as pandas
+ * writes them for columns without names. One or two columns may well begin with measurements 0 or 0, 1, so
+ * labels need at least three columns.
  */
 static int is_numbered(const column *columns, size_t n) {
     unsigned fractions = 0;
@@ -168,9 +170,9 @@ static kspec_status fail_quote(ks_field_end end, size_t line, const char *name, 
 
 /*
  * Counts the fields of a plain row at sc, which has no quotes, and a \r at its end only. The compiler
- * vectorises the loop. For any other row the function returns 0 and moves nothing. It looks for the \n first.
- * After the first row that is not plain, the caller does not call it again, since in a file of lone \r it
- * would search to the end of the file for every row.
+ * vectorises the loop. For any other row the function returns 0 and moves nothing. The function looks for the
+ * \n first. After the first row that is not plain, the caller does not call it again, since in a file of lone
+ * \r it would search to the end of the file for every row.
  */
 static size_t count_plain_row(ks_scanner *sc, int *last_empty) {
     const char *s = sc->p, *end = memchr(s, '\n', (size_t)(sc->end - s));

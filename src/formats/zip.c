@@ -17,7 +17,9 @@ static int within(uint64_t at, uint64_t n, uint64_t size) { return at <= size &&
 
 enum { END_SIZE = 22, END64_SIZE = 56, LOCATOR_SIZE = 20, ENTRY_SIZE = 46, LOCAL_SIZE = 30 };
 
-/* Finds the end record of the archive. It is at the end, before a comment of at most 65535 bytes. */
+/*
+ * Finds the end record of the archive. The end record is followed only by a comment of at most 65535 bytes.
+ */
 static const unsigned char *find_end(const unsigned char *data, size_t size) {
     for (size_t back = END_SIZE; back <= size && back <= END_SIZE + 65535; back++) {
         const unsigned char *p = data + (size - back);

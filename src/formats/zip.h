@@ -18,8 +18,8 @@ typedef struct {
     size_t name_length;
     unsigned flags, method;
     uint32_t crc;
-    uint64_t packed, size; /* The size in the file, and the unpacked size. */
-    uint64_t offset;       /* of the local header */
+    uint64_t packed, size; /* packed is the size in the file, and size is the unpacked size. */
+    uint64_t offset;       /* local header */
 } ks_zip_member;
 
 /* Finds the directory. */

@@ -1,6 +1,6 @@
 /*
  * Averages one estimator over splits of the trials, over the two orders of a pair, and over random orders of
- * rows and columns. All these choices estimate the same moments equally well.
+ * rows and columns. Every choice gives an equally good estimate of the same moments.
  */
 #pragma once
 

@@ -79,7 +79,7 @@ static kspec_status add_cross_of_groups(const ks_run *run, const ks_measured *fi
         st = second_of(run, part[k][0], two ? part[k][1] : part[k][0], first, columns[1 + k], m[1 + k],
                        &arena, err);
     const double scale = weight * unit[0] * unit[0] * unit[1] * unit[1];
-    if (!st) { /* the rounding of the joined matrix's m(2) */
+    if (!st) {
         double fewest;
         const double pairs = ks_pairs_of_groups(&first->rows, &fewest), entries = (double)(P * all),
                      lost_of_all = ks_sums_epsilon(P) * scale * 13 * entries * entries /

@@ -18,10 +18,11 @@
  * pair.
  *
  * A trial may have noise shared along a row, such as a common gain. Let C be the noise's covariance and c the
- * mean of C_ab^2 over different columns. Then m(2) of two trials has a further component with standard
- * deviation sqrt(2) c over sqrt((P)_2). If the rows share a single factor, this component is distributed like
- * chi^2 - 1 with one degree of freedom. The 97.5% point of chi^2 - 1 is at 2.8 standard deviations, so the
- * code multiplies this component by 2. The difference of the trials has no signal, and its m(2) is 4 c.
+ * mean of C_ab^2 over different columns. With such noise, m(2) of two trials has a further component with
+ * standard deviation sqrt(2) c over sqrt((P)_2). If the rows share a single factor, this component is
+ * distributed like chi^2 - 1 with one degree of freedom. The 97.5% point of chi^2 - 1 is at 2.8 standard
+ * deviations, so the code multiplies this component by 2. The difference of the trials has no signal, and its
+ * m(2) is 4 c.
  *
  * Any scale of the columns is valid. The code divides each column by the root of its standard deviation. This
  * scale is halfway between the data and columns of equal variance, and best finds weak signals in columns of
@@ -153,8 +154,8 @@ static kspec_status of_sums(const ks_run *run, const ks_pair *p, const ks_quad *
 }
 
 /*
- * Overwrites the scaled trials A and B (P x Q). With one trial, A and B are the same pointer. D is scratch of
- * P x Q numbers.
+ * Computes z of two trials A and B (P x Q), which must be scaled. The function overwrites both. With one
+ * trial, A and B are the same pointer. D is scratch of P x Q numbers.
  */
 static kspec_status standardize(const ks_run *run, double *A, double *B, double *D, size_t P, size_t Q,
                                 int centered, double *z, kspec_error *err) {
@@ -277,7 +278,7 @@ kspec_status ks_evidence_make(const ks_run *run, ks_measured *m, const ks_second
         return ks_nomem(err, "the scaled columns", wanted);
     }
     p = ks_measured_pair(m, seed, 0);
-    if (in_place) m->pair.A = NULL; /* the code overwrites this copy */
+    if (in_place) m->pair.A = NULL;
     kspec_status st = set_scale(run, &p, scale, err);
     if (!st && !known) multiply(p.A, scale, P, Q, A);
     if (!st && !one) multiply(p.B, scale, P, Q, B);

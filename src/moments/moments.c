@@ -85,7 +85,7 @@ static kspec_status check_holes(job *j, kspec_error *err) {
 }
 
 /*
- * Can the call use trials on a device in place? It can if one of the estimators gives m(2) for the
+ * Can the estimators use trials on a device in place? They can if one of the estimators gives m(2) for the
  * participation ratio.
  */
 static int suit_tasks(const job *j) {
@@ -179,7 +179,7 @@ static kspec_estimate finish(const job *j, const ks_task *task, int n, const ks_
     }
     int e2 = 2 * j->trials.exponent;
     double *scaled[] = {&e.value, &e.std_error, &e.ci_low, &e.ci_high, &e.chebyshev_low, &e.chebyshev_high};
-    int lost = 0; /* an error bar underflows */
+    int lost = 0; /* 1: underflow */
     for (size_t k = 0; k < sizeof scaled / sizeof *scaled; k++) {
         double before = *scaled[k];
         *scaled[k] = ldexp(before, n * e2);
@@ -367,8 +367,8 @@ static kspec_status ratio_of_transposes(job *j, const ks_measured *of, const ks_
 /*
  * Computes the second-order sums for the participation ratio, which does not depend on the requested
  * estimators. The result omits the ratio if the caller requests only m(1), or if the data have too few rows
- * or columns. The result also omits the ratio if m(1)^2 has no unbiased estimate. This holds for kernels
- * centred on both sides, and for ragged trials centred over columns.
+ * or columns. The result also omits the ratio if m(1)^2 has no unbiased estimate. No unbiased estimate exists
+ * for kernels centred on both sides, and for ragged trials centred over columns.
  */
 static kspec_status second_order(job *j, const ks_run *run, ks_second *s, kspec_error *err) {
     const int whole[2] = {j->share[0] == 0, j->share[1] == 0}, turned = j->o.center == KSPEC_CENTER_COLS;
@@ -462,7 +462,7 @@ static kspec_status compute(job *j, kspec_moments_result *out, kspec_error *err)
         count += (size_t)(t->last - t->first + 1);
         total += t->last * fmax(1, t->permutations);
     }
-    total *= 1.05; /* the participation ratio's part */
+    total *= 1.05; /* for the ratio */
     if ((st = alloc_result(j, count, out, err))) return st;
     for (int k = 0; k < j->tasks.count && !st; k++) {
         const ks_task *t = &j->tasks.task[k];
@@ -540,7 +540,7 @@ static kspec_status attempt_borrowed(const kspec_matrix *phi, size_t ntrials, co
 }
 
 typedef struct {
-    const kspec_matrix *phi, *raw; /* the matrix as given */
+    const kspec_matrix *phi, *raw;
     size_t ntrials;
     const kspec_moments_opts *o;
     kspec_moments_result *result;

@@ -40,7 +40,10 @@ typedef struct {
      * (pairs/pairs.h).
      */
     int pairs;
-    /* The GPU that the caller requested by name. Its memory limits the tasks. NULL without such a request. */
+    /*
+     * The GPU that the caller requested by name. The memory of this GPU limits the tasks. `device` is NULL if
+     * the caller requested no GPU.
+     */
     const ks_device *device;
     ks_exact_plan exact;
 } ks_tasks;

@@ -448,15 +448,16 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
  * sum of t over row i, v_k the sum over column k, and S the sum over all entries. Over pairs of different
  * rows and different columns, the square is
  *     S^2 - sum u^2 - sum v^2 + sum t^2.
- * In a population of N rows, N of the N^2 pairs of rows are equal. The same holds for columns.
+ * In a population of N rows, N of the N^2 pairs of rows are equal. The same fraction of the pairs of columns
+ * is equal.
  */
 typedef struct {
     double S, u2, v2, t2;
 } squares;
 
 /*
- * For a sample of n rows, the weight of each of the n (n-1) pairs of different rows, and of each of the n
- * single rows.
+ * In a sample of n rows, `different` is the weight of each of the n (n-1) pairs of different rows, and `same`
+ * is the weight of each of the n single rows.
  */
 typedef struct {
     double different, same;

@@ -14,7 +14,7 @@
 #include "pairs/sums.h"
 
 /*
- * The estimates of one matrix. Each list contains 1 + P + Q numbers: from all data, without each row, and
+ * Contains the estimates of one matrix. Each list has 1 + P + Q numbers: from all data, without each row, and
  * without each column. With groups, P and Q count the groups of rows and of columns.
  */
 typedef struct {
@@ -22,8 +22,8 @@ typedef struct {
     /* If the P left-out rows are a sample, `rows` is the number of all rows. */
     double rows;
     /*
-     * Unbiased estimates of m(1), m(1)^2 and m(2), in units of 2^(2 exponent), 2^(4 exponent) and 2^(4
-     * exponent).
+     * trace, square and moment are the unbiased estimates of m(1), m(1)^2 and m(2). The unit of trace is 2^(2
+     * exponent), and the unit of square and moment is 2^(4 exponent).
      */
     double *trace, *square, *moment;
     int exponent;
@@ -69,8 +69,8 @@ typedef struct {
     /* If ratio_unused is 1, the functions skip the participation ratio of the matrix's own eigenvalues. */
     int ratio_unused;
     /*
-     * If whole is 1, the functions skip the leave-one-out values, whose lists stay 0. This saves half of the
-     * products.
+     * If whole is 1, the functions skip the leave-one-out values, whose lists stay 0. Skipping them saves
+     * half of the products.
      */
     int whole;
     /* If the trials need no split, the first use stores the pair here. */
@@ -147,7 +147,8 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
 /*
  * Computes the second-order estimates from a known m(2), for data that are not centred. `moment` contains
  * m(2) from all data and, if loo is 1, without each row and column. The function stores no matrix, and does
- * not compute the trace. It multiplies matrices only for `naive` of several trials or of a finite population.
+ * not compute the trace. The function multiplies matrices only for `naive` of several trials or of a finite
+ * population.
  */
 kspec_status ks_second_of_moment(const ks_run *run, ks_measured *m, int splits, uint64_t seed, int loo,
                                  const double *moment, ks_second *s, ks_arena *arena, kspec_error *err);
@@ -220,10 +221,10 @@ double ks_ratio_lost(const ks_second *s, double *spread, double *bias);
  */
 kspec_status ks_second_check(const ks_second *s, const char *what, kspec_error *err);
 
-/* The participation ratio with its error bars. All numbers are NaN if the ratio is undefined. */
+/* Contains the participation ratio with its error bars. All numbers are NaN if the ratio is undefined. */
 typedef struct {
     double value, rounding;
     ks_error_bar bar;
-    double side[2]; /* The variance of the logarithm due to rows, and due to columns. */
+    double side[2]; /* side contains the variance of the logarithm due to rows, and due to columns. */
 } ks_dimensionality;
 kspec_status ks_ratio_errors(const ks_second *s, ks_dimensionality *d, ks_arena *arena, kspec_error *err);

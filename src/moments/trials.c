@@ -328,7 +328,7 @@ typedef struct {
     double *X;
     const double *mean; /* NULL: not centred */
     size_t rows, Q;     /* rows per piece */
-    double *sums;       /* For each piece, Q sums of the differences to the first row. */
+    double *sums;       /* sums contains Q sums for each piece, of the differences to the first row. */
 } one_trial;
 
 static size_t piece_end(const one_trial *o, size_t from) {

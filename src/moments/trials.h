@@ -11,7 +11,10 @@
 typedef struct {
     const kspec_matrix *phi;
     size_t count, P, Q;
-    /* The number of trials of each row. NULL if all rows have equally many trials. */
+    /*
+     * row_trials[i] is the number of trials of row i. row_trials is NULL if all rows have equally many
+     * trials.
+     */
     const size_t *row_trials;
     kspec_center center;
     int normalize;
@@ -71,7 +74,7 @@ kspec_status ks_trials_scale_by(const ks_run *run, ks_trials *t, int nmax, kspec
 /* Returns the number of splits, which is 1 if the trials are not split at random. */
 size_t ks_trials_splits(const ks_trials *t, int splits);
 
-/* The memory for one pair of halves. A trial that needs no change needs no memory. */
+/* Contains the memory for one pair of halves. A trial that needs no change needs no memory. */
 typedef struct {
     double *a, *b, *mean;
     size_t *order;
@@ -96,7 +99,7 @@ void ks_trials_split(const ks_trials *t, uint64_t seed, size_t r, ks_halves *h, 
 /*
  * Estimates the fraction of the mean square that centring removes, which is the sum over columns of (E
  * Phi_a)^2 divided by the sum of E Phi_a^2. The mean of Phi_ia Phi_ja over i != j estimates (E Phi_a)^2
- * without the column's own variance. sum is scratch of 3 Q numbers. The result is NaN if unknown.
+ * without the column's own variance. sum is scratch of 3 Q numbers. The fraction is NaN if unknown.
  */
 kspec_status ks_mean_share(const ks_run *run, const ks_pair *p, const ks_halves *h, double *sum,
                            double *share, kspec_error *err);

@@ -4,8 +4,8 @@
 #include "moments/trials.h"
 
 /*
- * KS_RETRY_ON_HOST is an internal status, never returned to callers. It asks the caller to repeat the work on
- * copies in host memory.
+ * KS_RETRY_ON_HOST is an internal status, never returned to callers. The status asks the caller to repeat the
+ * work on copies in host memory.
  */
 #define KS_RETRY_ON_HOST ((kspec_status)1000)
 

@@ -6,7 +6,7 @@
 
 /*
  * Decides from the amount of work whether the tasks of s run on the GPU (ks_placement_decide()). Each task
- * runs on `repeats` pairs of matrices. Its memory must fit the device.
+ * runs on `repeats` pairs of matrices. The memory of each task must fit the device.
  */
 kspec_status ks_where(ks_placement *placement, const ks_source *s, size_t repeats, kspec_error *err);
 

@@ -253,7 +253,7 @@ static void set_unit(ks_grouped *g, const double *x, size_t count) {
 typedef struct {
     ks_grouped *g;
     double *x;           /* deviations from group means */
-    const size_t *first; /* first row per group */
+    const size_t *first; /* the groups' first rows */
     size_t groups;
     /*
      * u, Wu[b] and d contain one line of `all` numbers for each group. Wu[b] is W u_b, and d is the diagonal

@@ -10,9 +10,9 @@
  *
  *     W_k = sum n^k W (k = 0, 1, 2),   E_k = sum n^k u u^T (k = 1, 2).
  *
- * As long as all groups have the same size, the state needs only W_0 and E_1. These sums also suffice for
- * moving the centre and for adding two states. Without centring, W is the sum of x x^T, u is 0, and the state
- * needs only W_0.
+ * As long as all groups have the same size, the state needs only W_0 and E_1. The two matrices also suffice
+ * for moving the centre and for adding two states. Without centring, W is the sum of x x^T, u is 0, and the
+ * state needs only W_0.
  */
 #pragma once
 
@@ -92,7 +92,7 @@ kspec_status ks_grouped_open(ks_grouped *g, const size_t cols[2], int centered, 
 /* Allocates the matrices for groups of different sizes, unless all sizes equal `size` (0: sizes differ). */
 kspec_status ks_grouped_expand(ks_grouped *g, double size, kspec_error *err);
 
-/* A list of groups. Group k consists of the rows first[k] ... first[k+1]-1 of x. */
+/* Describes a list of groups. Group k consists of the rows first[k] ... first[k+1]-1 of x. */
 typedef struct {
     double *x;
     const size_t *first;
@@ -100,8 +100,8 @@ typedef struct {
 } ks_group_rows;
 
 /*
- * Adds groups to the state, after a call of ks_grouped_expand() for their sizes. Overwrites the rows x. A
- * failure changes nothing else.
+ * Adds groups to the state, after a call of ks_grouped_expand() for their sizes. The function overwrites the
+ * rows x. A failure changes nothing else.
  */
 kspec_status ks_grouped_add(int threads, ks_grouped *g, const ks_group_rows *rows, kspec_error *err);
 

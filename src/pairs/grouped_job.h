@@ -14,13 +14,13 @@
  * and vq add the terms for both orders of the matrices x and y.
  */
 typedef struct {
-    double WW[4];       /* The products <W_k, W_l> for kl = 00, 01, 02, 11. */
+    double WW[4];       /* WW contains the products <W_k, W_l> for kl = 00, 01, 02, 11. */
     double own[3];      /* own[k] is the sum of n^k |W|^2. */
-    double WE[5];       /* The products <W_k, E_l> for kl = 01, 11, 21, 02, 12. */
+    double WE[5];       /* WE contains the products <W_k, E_l> for kl = 01, 11, 21, 02, 12. */
     double Z[2];        /* Z[k-1] is the sum of n^k u W u. */
     double pWp[2], pWq; /* pWp[k] is p_1 W_k p_1. */
     double pU[2], qU;   /* pU[k-1] is p_1 U_k, and qU is p_2 U_1. */
-    double EE[3];       /* The products <E_k, E_l> for kl = 11, 12, 22. */
+    double EE[3];       /* EE contains the products <E_k, E_l> for kl = 11, 12, 22. */
     /* QQ is the product of the traces of E_2 in both matrices, and q is the sum of n^2 r r. */
     double QQ, q;
     double pEp[2], qEp; /* pEp[k-1] is p_1 E_k p_1. */
@@ -35,8 +35,8 @@ typedef struct {
 } ks_group_sizes;
 
 /*
- * The sums of ks_forms for products of traces, |x_i - x_j|^2 |x_k - x_l|^2. For a single column, both kinds
- * of sums agree. t_k is the trace of W_k, e_k is the trace of E_k, and T_k is the sum of n^k t u.
+ * Contains the sums of ks_forms for products of traces, |x_i - x_j|^2 |x_k - x_l|^2. For a single column,
+ * both kinds of sums agree. t_k is the trace of W_k, e_k is the trace of E_k, and T_k is the sum of n^k t u.
  */
 typedef struct {
     double t[3], own[3], e[2], Z[2];
@@ -79,8 +79,8 @@ typedef struct {
     ks_group_line trace[2];
     /* sums.h explains these weights of columns for each matrix. fewer is 0 if the columns are complete. */
     double own[2], own_less[2], pairs[2], fewer[2];
-    double alone[2];         /* sums over single columns */
-    double *W0p[2], *E1p[2]; /* W_0 p_2 and E_1 p_2 for the columns of each matrix. */
+    double alone[2];
+    double *W0p[2], *E1p[2]; /* W0p[a] is W_0 p_2 and E1p[a] is E_1 p_2, in the columns of matrix a. */
     /*
      * exact[0] and exact[1] list, for each column, products of its own matrix with itself and with the other
      * matrix.

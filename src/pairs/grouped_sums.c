@@ -149,12 +149,13 @@ typedef struct {
     double *d, *Wu[2], *Wq[2]; /* d is the diagonal of W, Wu[b] is W u_b, and Wq[b] is W p_2b. */
     double r[2], t[2], uq[2], uT[2][2], uv[2];
     /*
-     * Products of the group's matrix W and mean u with the state, for each block. WW is <W_k, W>, EW is <E_k,
-     * W>, uWu is u W_k u, uEu is u E_k u, own is |W|^2, z is u W u, qWu is p_2 W_0 u, qEu is p_2 E_1 u, and
-     * qwu is p_2 W u. The last three add both orders of the matrices.
+     * The lists contain products of the group's matrix W and mean u with the state, for each block. WW is
+     * <W_k, W>, EW is <E_k, W>, uWu is u W_k u, uEu is u E_k u, own is |W|^2, z is u W u, qWu is p_2 W_0 u,
+     * qEu is p_2 E_1 u, and qwu is p_2 W u. The last three products add both orders of the matrices.
      */
     double WW[3][3], EW[3][2], uWu[3][3], uEu[3][2], own[3], z[3], qWu[3], qEu[3], qwu[3];
-    double uU[3][2], vu[3]; /* uU is u U_k, and vu is v u. Both add both orders of the matrices. */
+    /* uU is u U_k, and vu is v u. Both products add the two orders of the matrices. */
+    double uU[3][2], vu[3];
 } group;
 
 /* Computes T = x M from the columns of matrix a on. x and T have `lines` rows. */

@@ -14,8 +14,8 @@ typedef struct {
      */
     double *u, *u2, *form, *third;
     /*
-     * The sums over columns of x^4, s_xx x^2 and s_xxx x for each row. They describe pairs of a column with
-     * itself.
+     * fourth, squares and cubes are the sums over columns of x^4, s_xx x^2 and s_xxx x for each row. These
+     * sums describe pairs of a column with itself.
      */
     double *fourth, *squares, *cubes;
     /*

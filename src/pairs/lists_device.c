@@ -41,7 +41,7 @@ static void by_columns(const held *h, const ks_lists *l) {
     ks_squares_sums(at, h->Q, h->R, 1, M, M, 0, KS_TILE_ROW_SUMS, l->c);
     if (!same) ks_squares_sums(at, h->Q, h->R, 1, M, M, 0, KS_TILE_COL_SUMS, l->o);
     if (l->t->whole) return;
-    ks_mat *T = ks_squares_matrix(at, h->P, h->Q); /* for a symmetric M */
+    ks_mat *T = ks_squares_matrix(at, h->P, h->Q);
     ks_squares_product(at, &second, h->P, h->Q, h->R, 1, h->Y, M, same ? 0 : KS_TURN_SECOND, 0, T);
     ks_squares_sums(at, h->P, h->Q, 1, h->X, T, 0, KS_TILE_ROW_SUMS, l->form);
 }

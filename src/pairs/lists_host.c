@@ -30,13 +30,13 @@ typedef struct {
     size_t rows; /* per part */
     double *partial[2], *tx[2];
     double *M;         /* Q x R */
-    size_t band;       /* rows of a chunk of forms */
-    double **T;        /* band x KS_FORM_BLOCK per worker */
+    size_t band;       /* rows per chunk */
+    double **T;        /* per worker */
     double *scale;     /* Factors of the columns (ks_sums.scaled), or NULL. */
     double *weighted;  /* For each row of X, the sum of scale x^2. */
     double *row_scale; /* For each row of M, the sum of scale M^2. */
-    double *other;     /* For each part, the sums of squares of M's columns. */
-    size_t lines;      /* rows of M per part */
+    double *other;     /* other contains the sums of squares of M's columns, for each part. */
+    size_t lines;      /* rows per part */
 } job;
 
 /* ---- sums ---- */

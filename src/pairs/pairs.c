@@ -38,8 +38,8 @@ typedef struct {
 } total;
 
 /*
- * Scratch of one worker. A strip is a range of STRIP consecutive columns, and y, w and seen contain all rows
- * of a strip. x, z and here contain one column.
+ * Contains the scratch of one worker. A strip is a range of STRIP consecutive columns, and y, w and seen
+ * contain all rows of a strip. x, z and here contain one column.
  */
 typedef struct {
     double *y, *w, *seen, *x, *z, *here;
@@ -49,7 +49,6 @@ typedef struct {
     const ks_pairs *in;
     const ks_simd *k;
     size_t chunks, units;
-    /* the rows by group */
     ks_group_order order;
     scratch *workers;
     /*
@@ -152,7 +151,7 @@ static void add_powers(double size, double sign, double *p) {
 }
 
 /*
- * Counts the tuples of rows from different groups: N_2, N_3 and N_4, without each group and for all groups.
+ * Counts the tuples N_2, N_3 and N_4 of rows from different groups, for all groups and without each group.
  * The counts follow from the power sums of sizes, and are 0 if groups are too few. The function also stores
  * the first two power sums.
  */
@@ -364,7 +363,7 @@ static kspec_status complete(const ks_run *run, const ks_pairs *in, const ks_pai
     for (size_t k = 0; k < count && !st; k++) {
         total t = k == 0 || k > G ? j.all[0] : row[k - 1];
         const size_t c = k - 1 - G;
-        for (size_t a = 0; a < Q && k > G; a++) /* columns in different groups */
+        for (size_t a = 0; a < Q && k > G; a++)
             if (ks_group_of(in->cols, a) == c) {
                 const total *gone = &j.col[a];
                 t.moment -= gone->moment, t.square -= gone->square, t.weight -= gone->weight;

@@ -22,15 +22,15 @@ typedef struct {
     const double *A, *B;
     /*
      * seen_a is 1 for each entry of A that exists, and 0 for a missing entry. seen_b does the same for B.
-     * Both are NULL if no entry is missing.
+     * seen_a and seen_b are NULL if no entry is missing.
      */
     const double *seen_a, *seen_b;
     const ks_groups *rows, *cols;
     int centered;
     /*
-     * Only for centred groups of rows. If alike is 1, all tuples of four rows from different groups have
-     * equal weight in every term. Then a constant added to a column changes nothing, even if the groups
-     * differ in size.
+     * alike matters only for centred groups of rows. If it is 1, all tuples of four rows from different
+     * groups have equal weight in every term. Then a constant added to a column changes nothing, even if the
+     * groups differ in size.
      */
     int alike;
     /*
@@ -40,10 +40,10 @@ typedef struct {
 } ks_pairs;
 
 /*
- * The estimates of m(1), m(1)^2 and m(2). Each list contains 1 + rows.count + cols.count numbers, which are
- * NaN if no data remain. `cycles` is NULL, or a list of the same length with the fraction of the cycles of
- * order 2 without missing entries. `terms` is NULL, or receives the sums of the absolute values of the terms
- * of m(1) and of m(2), from the whole matrix.
+ * trace, square and moment are the estimates of m(1), m(1)^2 and m(2). Each list contains 1 + rows.count +
+ * cols.count numbers, which are NaN if no data remain. `cycles` is NULL, or a list of the same length with
+ * the fraction of the cycles of order 2 without missing entries. `terms` is NULL, or receives the sums of the
+ * absolute values of the terms of m(1) and of m(2), from the whole matrix.
  */
 typedef struct {
     double *trace, *square, *moment, *cycles, *terms;

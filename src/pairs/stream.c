@@ -106,7 +106,7 @@ kspec_status ks_stream_room_open(ks_stream_room *room, size_t all, size_t rows, 
 typedef struct {
     const ks_stream *s;
     const double *d;
-    double *partial; /* 2 all per chunk */
+    double *partial; /* two vectors per chunk */
 } times_job;
 
 static kspec_status times_rows(void *ctx, size_t chunk, const ks_worker *worker) {
@@ -155,7 +155,7 @@ typedef struct {
     double scale;
     ks_stream_part *p;
     double *mean, *low;
-    const double *d; /* The block's mean minus the state's mean. */
+    const double *d; /* d is the block's mean minus the state's mean. */
     double *r[2], *along[2];
 } block;
 

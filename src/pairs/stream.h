@@ -22,7 +22,7 @@ typedef struct {
     size_t n;
     /* The sums use entries / 2^exponent. known becomes 1 when an entry other than 0 arrives. */
     int exponent, known;
-    double N2[2], N4[3]; /* blocks 00, 01, 11 */
+    double N2[2], N4[3];
     /*
      * Each vector has `all` numbers, and the mean is mean + low. G has `all` rows and columns, and only its
      * upper triangle counts.
@@ -40,9 +40,9 @@ size_t ks_stream_numbers(const size_t cols[2]);
 kspec_status ks_stream_open(ks_stream *s, const size_t cols[2], ks_arena *arena, kspec_error *err);
 
 /*
- * The state of a part of the rows, with sums about the mean of this part. The part stores only the diagonal
- * of G. A move of the centre by d also needs g[a] = G d_a, where d_a is d in the columns of matrix a and 0
- * elsewhere.
+ * Contains the state of a part of the rows, with sums about the mean of this part. The part stores only the
+ * diagonal of G. A move of the centre by d also needs g[a] = G d_a, where d_a is d in the columns of matrix a
+ * and 0 elsewhere.
  */
 typedef struct {
     double n, N2[2], N4[3], *S3, *S4, *V[2], *diagonal, *g[2];
@@ -64,7 +64,9 @@ void ks_stream_join(ks_stream *s, ks_stream_part *p, ks_stream_part *q, const do
 /* Copies G's upper triangle to the lower one. */
 void ks_stream_mirror(const ks_stream *s);
 
-/* Scratch for batches of this many rows. The functions that use it cannot fail. */
+/*
+ * Contains the scratch for batches of at most a given number of rows. The functions that use it cannot fail.
+ */
 typedef struct {
     ks_stream_part part[2];
     double *vectors, *rows, *partial;
@@ -101,7 +103,10 @@ void ks_stream_move(const ks_stream *s, ks_stream_part *p, double f, const doubl
 typedef struct {
     ks_stream *s;
     int centered;
-    /* All n rows in the original units, or a uniform sample. Each row has `all` numbers. */
+    /*
+     * `rows` contains all n rows in the original units, or a uniform sample of them. Each row has `all`
+     * numbers.
+     */
     const double *rows;
     size_t count;
 } ks_stream_of;

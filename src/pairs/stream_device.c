@@ -144,8 +144,8 @@ static void take(job *j, int a, size_t col) {
 }
 
 /*
- * Returns the largest root mean square of a row in either matrix. The result is not finite if an entry is not
- * finite.
+ * Returns the largest root mean square of a row in either matrix. If an entry is not finite, the root mean
+ * square is not finite either.
  */
 static double largest(job *j, double *square) {
     double most = 0;

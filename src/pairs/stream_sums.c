@@ -18,12 +18,12 @@ typedef struct {
     int centered;
     double n;
     size_t count;
-    ks_stream_part p;    /* about 0 unless centred */
+    ks_stream_part p;    /* centred or about 0 */
     double *mean;        /* 0 if centred */
     double *x, *r[2];    /* x contains scaled rows, centred if requested. r[a] is |x_a|^2. */
-    double *form[3];     /* x_a' G_ab x_b for each row. */
-    double **T;          /* BAND x KS_FORM_BLOCK per worker */
-    double *weighted[2]; /* The sum of r_a x^2 over all rows, for each column. */
+    double *form[3];     /* form[w][i] is x_a' G_ab x_b for row i. */
+    double **T;          /* per worker */
+    double *weighted[2]; /* weighted[a] is the sum of r_a x^2 over rows, for each column. */
 } job;
 
 static size_t start(const ks_stream *s, int a) { return a ? s->cols[0] : 0; }

@@ -309,13 +309,13 @@ typedef struct {
      */
     double *tx, *tz, *ty, *tw;
     /*
-     * For one matrix, the sums over rows of x^2 z and x z^2. The sums tx ... tw contain these parts too
-     * often.
+     * For one matrix, xxz and xzz are the sums over rows of x^2 z and x z^2. The sums tx ... tw contain these
+     * parts too often.
      */
     double *xxz, *xzz;
     /*
-     * For one matrix, the fraction of the pairs of a column with itself that the sums subtract, for all
-     * columns and for all but one.
+     * For one matrix, own is the fraction of the pairs of a column with itself that the sums subtract.
+     * own_less is this fraction if one column is left out.
      */
     double own, own_less;
 } simple;
@@ -370,7 +370,7 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
         add_products(R, y, w, &s->u2[i], s->v2);
         add_squares(R, y, w, s->y2, NULL), add_squares(R, w, y, s->w2, NULL);
     }
-    if (t->same) s->u2 = s->u, s->v2 = s->v, s->y2 = s->z2, s->w2 = s->x2; /* Y = Z, W = X */
+    if (t->same) s->u2 = s->u, s->v2 = s->v, s->y2 = s->z2, s->w2 = s->x2;
     for (size_t k = 0; k < Q; k++) s->V += s->v[k];
     for (size_t g = 0; g < R; g++) s->V2 += s->v2[g];
     if (t->whole) return KSPEC_OK;
@@ -403,7 +403,7 @@ static ks_quad without_row(const ks_two *t, const ks_sums_work *w, const simple 
     for (size_t g = 0; g < R && t->centered; g++) third += s->ty[g] * v[g] + s->tw[g] * y[g];
     for (size_t k = 0; k < Q && t->centered; k++) third += s->tx[k] * z[k] + s->tz[k] * x[k];
     const double own = s->own;
-    for (size_t k = 0; k < Q && t->same && own > 0; k++) { /* y = z, w = x */
+    for (size_t k = 0; k < Q && t->same && own > 0; k++) {
         double p = x[k] * z[k];
         uu -= own * (p * p);
         qa -= own * (2 * s->v[k] * p);

@@ -19,9 +19,9 @@
 #include <float.h>
 
 typedef struct {
-    /* Dense row-major P x Q matrices. */
+    /* X and Z are dense row-major P x Q matrices. */
     const double *X, *Z;
-    /* Dense row-major P x R matrices. If both data matrices are the same, Y = Z and W = X. */
+    /* Y and W are dense row-major P x R matrices. If both data matrices are the same, Y = Z and W = X. */
     const double *Y, *W;
     size_t P, Q, R;
     /*
@@ -38,13 +38,13 @@ typedef struct {
     /* If centered is 1, the columns have mean 0, and leaving out a row also changes the mean. */
     int centered;
     /*
-     * Only with same. If whole is 1, the function skips the leave-one-out values, whose lists are NULL. This
-     * saves half of the products.
+     * `whole` matters only with `same`. If it is 1, the function skips the leave-one-out values, whose lists
+     * are NULL. This saves half of the products.
      */
     int whole;
     /*
-     * Only with same and one trial. If scaled is 1, the function also computes ks_sums.scaled, unless that
-     * needs a further product.
+     * `scaled` matters only with `same` and one trial. If it is 1, the function also computes ks_sums.scaled,
+     * unless that needs a further product.
      */
     int scaled;
 } ks_two;
@@ -79,13 +79,13 @@ typedef struct {
      */
     double size, other_size;
     /*
-     * The sums without each row, without each column of the first matrix, and without each column of the
-     * second matrix. With same, the last list is NULL.
+     * row, col and other are the sums without each row, without each column of the first matrix, and without
+     * each column of the second matrix. With `same`, other is NULL.
      */
     ks_quad *row, *col, *other;
     /*
-     * The sums over pairs of different columns after dividing each column by the root of its root mean
-     * square. If has_scaled is 0, these sums are unknown.
+     * `scaled` contains the sums over pairs of different columns after dividing each column by the root of
+     * its root mean square. If has_scaled is 0, these sums are unknown.
      */
     ks_quad scaled;
     int has_scaled;

@@ -3,12 +3,11 @@
 
 #include "device/squares.h"
 
-/* The matrices of ks_two on the device. */
+/* Contains the matrices of ks_two on the device. */
 typedef struct {
     ks_squares *at;
     const ks_two *t;
     const ks_mat *X, *Z, *Y, *W;
-    /* scratch of P numbers */
     double *more;
 } moved;
 

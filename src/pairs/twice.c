@@ -23,8 +23,8 @@ static void add(quad *to, const quad *from, double times) {
 }
 
 /*
- * One matrix with two trials. For each column, p = x z, v is the sum of p over rows, and norm = |x| |z|. u is
- * the sum of p over columns.
+ * Describes one matrix with two trials. For each column, p = x z, v is the sum of p over rows, and norm = |x|
+ * |z|. u is the sum of p over columns.
  */
 typedef struct {
     ks_twice_matrix p;
@@ -37,7 +37,9 @@ typedef struct {
     const ks_simd *k;
     size_t P, Q, R, stride, chunks;
     side first, second; /* equal for one matrix */
-    /* Weights of pairs of a column with itself, with all columns and without one column. */
+    /*
+     * own is the weight of pairs of a column with itself. own_less is this weight if one column is left out.
+     */
     double own, own_less;
     /* Each chunk has sums over pairs of different columns, and KS_TWICE_LISTS lists over rows. */
     quad *col, *other, *diagonal;
@@ -157,7 +159,7 @@ static double average(const job *j, ks_twice own, const quad *q, ks_twice second
     const double n = (double)P, N = j->t->rows;
     const ks_twice others = ks_twice_add(second, q->c);
     if (!(N > n)) return own.hi / (n * n) / pairs;
-    /* tuples of two rows, then of one */
+    /* s[0] sums over tuples of two rows, and s[1] over tuples of one row. */
     ks_twice s[3] = {ks_twice_add(own, ks_twice_minus(q->d)), q->d, {0, 0}};
     double weight[3] = {1 / (n * (n - 1)), 0, 0}, sum = 0, terms = 0;
     if (!isinf(N)) weight[0] *= (N - 1) / N, weight[1] = 1 / (N * n);
@@ -237,7 +239,7 @@ static void estimates(const job *j, const ks_twice_out *out) {
     quad off = {{0}}, diagonal = {{0}}, all;
     ks_lost lost[3] = {{0}};
     for (size_t k = 0; k < Q; k++) {
-        add(&off, &j->col[k], 1); /* with one matrix, `col` and `other` each list some pairs */
+        add(&off, &j->col[k], 1);
         if (t->same) add(&off, &j->other[k], 1);
         off.t = ks_twice_add(off.t, j->first.v[k]);
         if (t->same && j->own > 0) add(&diagonal, &j->diagonal[k], 1);

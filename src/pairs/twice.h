@@ -11,7 +11,10 @@
 #include "base/twice.h"
 #include "pairs/sums.h"
 
-/* A matrix stored column by column. Each column has P rows, and is padded with zeros to `stride`. */
+/*
+ * Describes a matrix that is stored column by column. Each column has P rows, and is padded with zeros to
+ * `stride`.
+ */
 typedef struct {
     size_t P, Q, stride;
     double *hi, *lo;

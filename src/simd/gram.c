@@ -4,8 +4,8 @@
 #include "simd/vec.h"
 
 /*
- * The coefficients of the minimax polynomial of 2^f on [-1/2, 1/2]. Its relative error is 3e-18 before
- * rounding.
+ * The coefficients of the minimax polynomial of 2^f on [-1/2, 1/2]. The polynomial's relative error is 3e-18
+ * before rounding.
  */
 static const double E[] = {0.9999999999999999971,     0.69314718055994533046,     0.24022650695910156204,
                            0.055504108664819921605,   0.0096181291075883352443,   0.0013333558146789921722,

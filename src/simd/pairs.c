@@ -129,8 +129,8 @@ KS_INLINE void estimate(const vd *s, vd minus, const factors *f, vd *moment, vd 
 /*
  * A sum over pairs of different units of sizes a and b. Each term counts the pairs of rows in two different
  * other groups. Their number (N-a-b)^2 - (sum of n^2 - a^2 - b^2) is N^2 - sum of n^2 - 2N (a+b) + 2
- * (a^2+b^2) + 2ab. The fields p, r and pr are the sums of p, of r and of their products. The other fields are
- * the same sums with the terms multiplied by a or a^2.
+ * (a^2+b^2) + 2ab. The fields p, r and pr are the sums of p, of r and of their products. The fields named n
+ * and nn are the same sums with the terms multiplied by a and by a^2.
  */
 typedef struct {
     vd p, r, pr, np, nr, npr, nnp, nnr, nnpr;
@@ -146,8 +146,8 @@ KS_INLINE vd pairs_left(const two_units *t, vd minus, vd N, vd squares) {
 
 /*
  * A sum over three different units. Each term counts the rows of other groups: N minus the three sizes. The
- * fields u ... uvw are the sums of u, v, w and of their products. The other fields are the same sums with the
- * terms multiplied by a.
+ * fields u ... uvw are the sums of u, v, w and of their products. The fields named n are the same sums with
+ * the terms multiplied by a.
  */
 typedef struct {
     vd u, v, w, uv, uw, vw, uvw, nu, nv, nw, nuv, nuw, nvw, nuvw;

@@ -52,8 +52,8 @@ typedef struct {
     int centered;
     /*
      * Only for centred groups, otherwise NULL. The list has five numbers without group 0, five without group
-     * 1, and so on, and the last five for all groups. They are the numbers of ways to take 2, 3 and 4 rows
-     * from different groups, the number of rows, and the sum of squared group sizes.
+     * 1, and so on, and the last five for all groups. The five numbers are the numbers of ways to take 2, 3
+     * and 4 rows from different groups, the number of rows, and the sum of squared group sizes.
      */
     const double *counts;
     /*

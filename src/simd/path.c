@@ -3,11 +3,11 @@
 #include "simd/vec.h"
 
 /*
- * The recursion processes several rows at a time. It loads and stores A[n] of a column once for two
- * multiply-adds a row, and keeps R[n] of those rows in registers. Registers hold up to GROUP orders at once,
- * with as many rows as the remaining registers allow. The code divides more orders into groups, and processes
- * ROWS rows at a time, lowest group first. The next group needs the highest R of the previous group, as it
- * was before each column. `edge` stores these values.
+ * The recursion processes several rows at a time. The recursion loads and stores A[n] of a column once for
+ * two multiply-adds a row, and keeps R[n] of those rows in registers. Registers hold up to GROUP orders at
+ * once, with as many rows as the remaining registers allow. The code divides more orders into groups, and
+ * processes ROWS rows at a time, lowest group first. The next group needs the highest R of the previous
+ * group, as it was before each column. `edge` stores these values.
  */
 #if defined(KS_FOR_AVX512)
 enum { REGISTERS = 32, GROUP = 8, ROWS = 3 };

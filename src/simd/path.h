@@ -7,8 +7,8 @@
  *        for n = nmax ... 2:  old = A[n];  A[n] += R[n-1] x[a,b];  R[n] += old y[a,b]   (but for R[nmax])
  *        R[1] += A[1] y[a,b]
  *
- * A[n] of a column is stored at A + n-1, and R[n] of a row at R + n-1. Both are vectors of VL doubles. Every
- * division of rows and columns into cells gives the same bits.
+ * A[n] of a column is stored at A + n-1, and R[n] of a row at R + n-1. A[n] and R[n] are vectors of VL
+ * doubles. Every division of rows and columns into cells gives the same bits.
  */
 #pragma once
 
@@ -30,10 +30,10 @@ typedef struct {
 
 /*
  * A cell walked forward (dir = 1) that also sums the cycles through each column and row. C[j] of a column and
- * T[j] of a row are sums over the rest of the cycle, for j = 0 ... nmax-2. They have the layout of A and R. A
- * sweep with x and y exchanged and dir = -1 computes C and T first. The forward walk undoes that sweep step
- * by step. It adds up the cycles through each column in V[N], N = 1 ... nmax, and through each row in W[N], N
- * = 2 ... nmax. V has the layout of A, and W that of R.
+ * T[j] of a row are sums over the rest of the cycle, for j = 0 ... nmax-2. C and T have the layout of A and
+ * R. A sweep with x and y exchanged and dir = -1 computes C and T first. The forward walk undoes that sweep
+ * step by step. The walk adds up the cycles through each column in V[N], N = 1 ... nmax, and through each row
+ * in W[N], N = 2 ... nmax. V has the layout of A, and W that of R.
  *
  *    for each row a, for each column b:
  *        for j = 0 ... nmax-2:  T[j] -= x[a,b] C[j];  C[j+1] -= y[a,b] T[j]
@@ -47,9 +47,9 @@ typedef struct {
 } ks_path_loo_cell;
 
 /*
- * One row through some columns, for rows or columns in groups. A cycle contains at most one member of each
- * group. All rows of a group read `old`, the sums before the group, and add to A. All columns of a group read
- * the R before the group. So for each column b, in the order of the walk,
+ * Describes one row that passes through some columns, for rows or columns in groups. A cycle contains at most
+ * one member of each group. All rows of a group read `old`, the sums before the group, and add to A. All
+ * columns of a group read the R before the group. So for each column b, in the order of the walk,
  *
  *    for n = nmax ... 2:  A[n] += R[n-1] x[b];  S[n] += old[n] y[b]   (but for S[nmax])
  *    S[1] += old[1] y[b]

@@ -6,9 +6,12 @@
 enum { REGISTER_ORDERS = 7 };
 #define UP_TO_REGISTER_ORDERS(_) _(1) _(2) _(3) _(4) _(5) _(6) _(7)
 
-/* The sums of one row, the sums of the first column of a tile, and the scaled entries of the row. */
+/* Contains the sums of one row, the sums of the first column of a tile, and the scaled entries of the row. */
 typedef struct {
-    /* The number of columns, and the distance between the sums of neighbouring columns in doubles. */
+    /*
+     * cols is the number of columns, and next is the distance between the sums of neighbouring columns, in
+     * doubles.
+     */
     size_t cols, next;
     const double *x, *y;
     double *A, *C, *V, *R, *T, *W;
@@ -108,7 +111,7 @@ static void any(const int K, const line *s) {
         if (K - i0 == 3) convolve(3, i0, y, A, T, V, W);
         if (K - i0 == 2) convolve(2, i0, y, A, T, V, W);
         if (K - i0 == 1) convolve(1, i0, y, A, T, V, W);
-        vd above = vd_set(0); /* R[k], k < K */
+        vd above = vd_set(0);
         for (int k = K; k > 0; k--) {
             const vd a = vd_load(A + k * VL), below = vd_load(R + (k - 1) * VL);
             vd_store(A + k * VL, vd_fma(below, x, a));

@@ -15,7 +15,7 @@ void KS_K(ks_path_sweep_trials)(const ks_path_cell *c, const double *const *x, c
         for (size_t b = 0; b < c->cols; b++) {
             const size_t at = a * c->ld + b;
             double *A = c->A + b * (size_t)nmax * VL;
-            vd above = vd_set(0); /* R[n], n < nmax */
+            vd above = vd_set(0);
             for (int n = nmax; n >= 2; n--) {
                 vd old = vd_load(A + (n - 1) * VL), below = vd_load(R + (n - 2) * VL);
                 vd_store(A + (n - 1) * VL, vd_fma(below, scale * vd_set(x[n - 1][at]), old));

@@ -1,7 +1,7 @@
 /*
- * The fastest loops of the library, as a table of functions. The sources in this folder are compiled once per
- * instruction set, and the library chooses a table at run time. The loops work on plain arrays. They allocate
- * nothing, start no threads and report no errors.
+ * Lists the fastest loops of the library in a table of functions. The sources in this folder are compiled
+ * once per instruction set, and the library chooses a table at run time. The loops work on plain arrays. The
+ * loops allocate nothing, start no threads and report no errors.
  *
  * To add a loop, declare it here and write it in a .c file of this folder as KS_K(ks_NAME) using vec.h. Then
  * list it in table.c and in CMakeLists.txt.
@@ -59,7 +59,7 @@ typedef struct {
     void (*cos_turns)(double *z, const double *b, double scale, size_t n);
 
     /*
-     * The following functions compute tiles of Gram matrices. They count columns in multiples of 8: the
+     * The following functions compute tiles of Gram matrices. Columns are counted in multiples of 8. The
      * caller rounds n and cols up, and the functions also read and write the memory beyond the last column.
      */
 
@@ -88,8 +88,8 @@ typedef struct {
 
     /*
      * Computes three sums over n nodes at k = re + i im, where im > 0 and r = 1/(lambda + k). The first two
-     * are the complex sums of w lambda r and of w lambda r^2. The third is the sum of w times the angle of
-     * lambda + k. The first `ones` weights w are 1. `ones` and n are multiples of 8.
+     * sums are the complex sums of w lambda r and of w lambda r^2. The third is the sum of w times the angle
+     * of lambda + k. The first `ones` weights w are 1. `ones` and n are multiples of 8.
      */
     void (*resolvent)(const double *lambda, const double *weight, size_t ones, size_t n, double re, double im,
                       double sums[5]);
@@ -132,8 +132,8 @@ typedef struct {
     /*
      * Processes a pair of columns in twice the digits (see simd/twice.h). twice_sums() gives the sums over
      * rows, as two parts each. twice_rows() adds each row's contribution, times `weight`, to KS_TWICE_LISTS
-     * lists of n high and n low parts. Its arguments s, v and v2 are the sums, and the sums of p and q, times
-     * the weight.
+     * lists of n high and n low parts. In twice_rows(), the arguments s, v and v2 are the sums, and the sums
+     * of p and q, times the weight.
      */
     void (*twice_sums)(const ks_twice_pair *c, double *sums);
     void (*twice_rows)(const ks_twice_pair *c, const double *s, const double *v, const double *v2,

@@ -1,4 +1,4 @@
-/* The arguments of the training loops in simd.h. */
+/* Declares the arguments of the training loops in simd.h. */
 #pragma once
 
 #include <stddef.h>

@@ -57,7 +57,7 @@ static inline vd vd_exp(vd x) { return Sleef_expd8_u10avx512f(x); }
 static inline vd vd_log_fixed(vd x) { return Sleef_cinz_logd8_u10avx512fnofma(x); }
 typedef Sleef___m512d_2 vd_pair;
 static inline vd_pair vd_sincospi_fixed(vd x) { return Sleef_cinz_sincospid8_u05avx512fnofma(x); }
-static inline vd_pair vd_sincos(vd x) { return Sleef_sincosd8_u10avx512f(x); } /* x sine, y cosine */
+static inline vd_pair vd_sincos(vd x) { return Sleef_sincosd8_u10avx512f(x); }
 static inline vd vd_expm1(vd x) { return Sleef_expm1d8_u10avx512f(x); }
 static inline vd vd_below(vd x, vd y) {
     return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(x, y, _CMP_LT_OQ), _mm512_set1_pd(1));
