@@ -79,7 +79,7 @@ kspec_status ks_parallel_steps(const ks_run *run, const ks_steps *s, void *ctx, 
 int ks_workers(const ks_run *run, size_t nchunks);
 
 /*
- * At most this many threads can start in addition to the calling one. INT_MAX means no limit, and only tests
- * change it.
+ * At most ks_threads_most threads can start in addition to the calling one. INT_MAX means no limit, and only
+ * tests change it.
  */
 extern int ks_threads_most;

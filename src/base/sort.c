@@ -10,7 +10,7 @@ static int ascending(const void *a, const void *b) {
 
 static int descending(const void *a, const void *b) { return ascending(b, a); }
 
-/* Up to this many numbers insertion is faster than a call of the C library's sort, which allocates memory. */
+/* Up to FEW numbers, insertion is faster than a call of the C library's sort, which allocates memory. */
 enum { FEW = 32 };
 
 void ks_sort_ascending(double *x, size_t count) {

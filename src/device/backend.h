@@ -143,7 +143,7 @@ const ks_backend *ks_backend_alone(const ks_run *run);
 const ks_backend *ks_backend_for(const ks_run *run, size_t P, size_t Q);
 
 /*
- * A team divides matrices among its ranks if P Q max(P,Q) is at least this number, usually 1e8. Tests may
+ * A team divides matrices among its ranks if P Q max(P,Q) is at least ks_ranks_least, usually 1e8. Tests may
  * change it.
  */
 extern double ks_ranks_least;

@@ -24,7 +24,7 @@ typedef struct ks_device {
     const double *known[4];
     /*
      * If streamed is 0, all matrices fit on the device together. Otherwise unused matrices stay in host
-     * memory (device/resident.h), and a product in tiles may use this many doubles.
+     * memory (device/resident.h), and a product in tiles may use `streamed` doubles.
      */
     size_t streamed;
     /*

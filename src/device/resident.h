@@ -32,7 +32,7 @@ typedef struct ks_resident {
 } ks_resident;
 
 /*
- * Matrices of at least this many bytes (1 MB) are page-locked when they are copied again. Tests use fewer
- * bytes.
+ * Matrices of at least ks_resident_lock_least bytes (1 MB) are page-locked when they are copied again. Tests
+ * use fewer bytes.
  */
 extern size_t ks_resident_lock_least;

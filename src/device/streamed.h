@@ -4,8 +4,8 @@
 #include "device/backend.h"
 
 /*
- * Returns the number of doubles that a product takes on a device with this many bytes. The number is a power
- * of two, so that slightly less memory changes no bits.
+ * Returns the number of doubles that a product takes on a device with `bytes` free bytes. The number is a
+ * power of two, so that slightly less memory changes no bits.
  */
 size_t ks_streamed_room(size_t bytes);
 

@@ -66,7 +66,9 @@ kspec_status ks_strips_share(kspec_team *t, const ks_strips *const *x, int count
 
 /* ---- columns ---- */
 
-/* Matrices with at least this many entries go through shared memory. For smaller ones a message is faster. */
+/*
+ * Matrices with at least SHARED entries go through shared memory. For smaller matrices a message is faster.
+ */
 enum { SHARED = 1 << 17 };
 
 kspec_status ks_columns_begin(kspec_team *t, const ks_strips *of, ks_columns *c, kspec_error *err) {

@@ -62,6 +62,6 @@ int ks_accumulator_omits(const kspec_matrix *x, const kspec_matrix *other, size_
 /* Copies row i of both matrices to a row of the accumulator. */
 void ks_accumulator_row(const kspec_matrix *x, const kspec_matrix *other, size_t i, double *to);
 
-/* Creates an accumulator with checked options, this block size, and space for this many streams. */
+/* Creates an accumulator with checked options, blocks of `block` rows, and space for `streams` streams. */
 kspec_status ks_accumulator_new(size_t features, const kspec_accumulator_opts *o, size_t block,
                                 size_t streams, kspec_accumulator **out, kspec_error *err);

@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum { HIGHEST = 4 };
-/* The shared dimension may take this many multiply-adds, which is about a second. */
+/* The shared dimension may take SHARED_WORK multiply-adds, which is about a second. */
 static const double SHARED_WORK = 1e10;
 
 typedef struct {

@@ -57,7 +57,10 @@ static kspec_status align(const ks_run *run, const ks_paired *p, kspec_compare_r
 
 /* ---- doubts ---- */
 
-/* Adds a note about higher orders that both matrices allow. A call without a requested order omits them. */
+/*
+ * Adds a note about higher orders that both matrices allow. A call without a requested order omits the higher
+ * orders.
+ */
 static void tell_left_out(const ks_paired *p, ks_doubts to) {
     const int a = ks_higher_most(p->matrix[0]), b = ks_higher_most(p->matrix[1]), most = a < b ? a : b;
     if (p->o->nmax || p->matrix[0]->rows.of || p->matrix[1]->rows.of) return;

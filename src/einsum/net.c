@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The search for the least code visits at most this many leaves. */
+/* The search for the least code visits at most LEAVES leaves. */
 enum { LEAVES = 300 };
 
 static uint64_t mix(uint64_t a, uint64_t b) {

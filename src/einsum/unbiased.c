@@ -32,11 +32,11 @@ enum { SPLITS = 8, EXPLAIN_LINES = 400 };
 static const double ROUNDING = 16;
 
 /*
- * The search for a plan visits this many states for all graphs together, and between STATES_LEAST and
+ * The search for a plan visits STATES states for all graphs together, and between STATES_LEAST and
  * STATES_MOST states for one graph.
  */
 enum { STATES = 20000, STATES_MOST = 300, STATES_LEAST = 5 };
-/* Slices may take this many multiply-adds, which is about an hour on one core. */
+/* Slices may take SLICES_MOST multiply-adds, which is about an hour on one core. */
 static const double SLICES_MOST = 1e14;
 
 /* One expression of the call. */

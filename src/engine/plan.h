@@ -15,17 +15,19 @@
 #include "kspec/base.h"
 
 enum {
-    /* A graph has at most this many edges and vertices. */
+    /* A graph has at most KS_NET_LINKS edges and KS_NET_VERTICES vertices. */
     KS_NET_LINKS = 10,
     KS_NET_VERTICES = 2 * KS_NET_LINKS,
-    /* The search plans a connected graph as a whole, which has at most this many vertices. */
+    /* The search plans a connected graph as a whole, which has at most KS_PLAN_VERTICES vertices. */
     KS_PLAN_VERTICES = KS_NET_LINKS + 1,
-    /* A plan has at most this many axes and given matrices. */
+    /* A plan has at most KS_AXES axes and KS_SOURCES given matrices. */
     KS_AXES = 8,
     KS_SOURCES = 41,
-    /* At most this many products are parallel, because each product replaces at least two edges. */
+    /* At most KS_FACTORS products are parallel, because each product replaces at least two edges. */
     KS_FACTORS = KS_NET_LINKS / 2,
-    /* Moving one matrix element through memory costs as much as this many multiply-adds of a product. */
+    /*
+     * Moving one matrix element through memory costs as much as KS_ELEMENT_COST multiply-adds of a product.
+     */
     KS_ELEMENT_COST = 60
 };
 /* Relative to other products, a multiply-add of a symmetric product has this cost. */

@@ -24,7 +24,7 @@ typedef struct {
     /* The graph, and the set with the one vertex that must remain. */
     const ks_net *net;
     unsigned root;
-    /* The search may still visit this many states. */
+    /* The search may still visit `budget` states. */
     int budget;
     /* If from_end is 1, the search tries the last of several equally good vertices first. */
     int from_end;

@@ -6,8 +6,8 @@
 /* ---- numbers ---- */
 
 /*
- * ks_tables_ready() makes space for this many records. A search step may change 20 weights and 20 edges, each
- * in up to 10 steps, twice.
+ * ks_tables_ready() makes space for STATE records. A search step may change 20 weights and 20 edges, each in
+ * up to 10 steps, twice.
  */
 enum { STATE = 500, FIRST = 2 * STATE };
 

@@ -24,7 +24,7 @@ typedef struct {
      */
     kspec_center center;
     double population[2];
-    /* The estimate of memory assumes this many threads. 0 means kspec_default_threads(). */
+    /* The estimate of memory assumes `threads` threads. 0 means kspec_default_threads(). */
     int threads;
 
     ks_cycles cycles;
@@ -84,8 +84,9 @@ kspec_status ks_exact(const ks_run *run, ks_exact_plan *e, const ks_pair *p, con
                       kspec_error *err);
 
 /*
- * Does the same as ks_exact(). If abs_terms is not NULL, also sets abs_terms[n-1] to the sum of the absolute
- * values of the terms of m(n), in units of m(n). Rounding errors are a small multiple of 1e-16 of this sum.
+ * Computes the estimates as ks_exact() does. If abs_terms is not NULL, also sets abs_terms[n-1] to the sum of
+ * the absolute values of the terms of m(n), in units of m(n). Rounding errors are a small multiple of 1e-16
+ * of this sum.
  */
 kspec_status ks_exact_terms(const ks_run *run, ks_exact_plan *e, const ks_pair *p, const ks_moments_out *out,
                             double *abs_terms, kspec_error *err);

@@ -21,7 +21,7 @@ typedef struct {
     double mu;
 } partition;
 
-/* Five positions have this many partitions (a Bell number). */
+/* Five positions have 52 partitions (a Bell number). */
 enum { PARTITIONS = 52 };
 
 static int partitions(int n, partition *out) {

@@ -140,7 +140,7 @@ typedef struct {
     side_weights *weights;
 } side;
 
-/* One side has at most this many different weights. The numbers count the integer partitions of 4 ... 8. */
+/* One side has at most KINDS different weights. The numbers count the integer partitions of 4 ... 8. */
 enum { KINDS = 5 + 7 + 11 + 15 + 22 };
 
 static int weights_number(side *s, uint32_t sizes, int r) {

@@ -30,7 +30,7 @@ typedef struct {
     int low_rank;
 } ks_decomposed;
 
-/* The fit computes at most this many singular vectors. */
+/* The fit computes at most KS_VECTORS_MAX singular vectors. */
 enum { KS_VECTORS_MAX = 4096 };
 
 /*

@@ -53,7 +53,7 @@ kspec_status ks_problem_init(ks_problem *p, const ks_observed *o, double noise, 
  */
 void ks_problem_start(const ks_problem *p, double *theta);
 
-/* Nodes beyond the end of the spectrum have this theta. */
+/* At nodes beyond the end of the spectrum, theta is KS_NOTHING. */
 #define KS_NOTHING (-60.0)
 
 typedef struct {

@@ -279,7 +279,7 @@ void ks_elasticity(const ks_spectrum *s, size_t K, const ks_cplx *log_c, double 
         ks_columns_at at = noise_at(s, (ks_cplx){r * cos(log_c[i].im), r * sin(log_c[i].im)});
         /*
          * The row contains imaginary parts of lambda/(lambda + kappa), divided by Im(-kappa). `dust` is the
-         * noise's part of D, treated likewise.
+         * noise's part of D, divided in the same way.
          */
         double *row = J + i * ld, dust = at.pull * at.weight, sum = dust;
         for (size_t l = 0; l < s->n; l++) {

@@ -10,8 +10,8 @@
 #include <math.h>
 
 /*
- * One pass through the singular vectors serves this many points. Each point needs two complex sums, which are
- * 4 real columns.
+ * One pass through the singular vectors serves POINTS points. Each point needs two complex sums, which are 4
+ * real columns.
  */
 enum { POINTS = 16 };
 

@@ -23,7 +23,7 @@ enum {
 
 typedef struct {
     const ks_problem *p;
-    /* The modes in the order in which the search tried them. */
+    /* modes lists the modes in the order in which the search tried them. */
     size_t count;
     ks_mode *modes;
     /* per worker */

@@ -25,11 +25,14 @@
 
 /* ---- sample ---- */
 
-/* The fit treats an eigenvalue of the sample below this share of the largest as rounding error. */
+/*
+ * The fit treats eigenvalues of the sample as rounding errors if they are smaller than KS_ROUNDING times the
+ * largest.
+ */
 KS_CONSTANT(KS_ROUNDING, 1e-11);
 /*
- * The fit uses eigenvalues until this share of the trace remains, because the remaining eigenvalues carry no
- * information.
+ * The fit uses eigenvalues until the share KS_SHARE of the trace remains, because the remaining eigenvalues
+ * carry no information.
  */
 KS_CONSTANT(KS_SHARE, 1e-5);
 /*
@@ -42,7 +45,7 @@ KS_CONSTANT(KS_FINE, 1.07);
 KS_CONSTANT(KS_COARSE, 1.25);
 /*
  * The correction for uneven leverages is of first order. The fit does not use levels where the correction
- * exceeds this share.
+ * exceeds the share KS_CUT.
  */
 KS_CONSTANT(KS_CUT, 0.12);
 
@@ -50,9 +53,9 @@ KS_CONSTANT(KS_CUT, 0.12);
 
 /* The variance of the count at a level comes from the levels this far above and below it. */
 KS_CONSTANT(KS_DIAGONAL, 0.1);
-/* The path of the leverages' correction lies this share of pi away from the positive axis. */
+/* The path of the leverages' correction has an angle of KS_PATH_ANGLE pi to the positive axis. */
 KS_CONSTANT(KS_PATH_ANGLE, 0.9);
-/* The path of the leverages' correction has this many points per factor of e. */
+/* The path of the leverages' correction has KS_PATH_POINTS points per factor of e. */
 KS_CONSTANT(KS_PATH_POINTS, 6);
 /*
  * The forward map itself may have these errors, in each log eigenvalue and in the share of the trace beyond
@@ -60,17 +63,17 @@ KS_CONSTANT(KS_PATH_POINTS, 6);
  */
 KS_CONSTANT(KS_MODEL_ERROR, 0.02);
 KS_CONSTANT(KS_TAIL_ERROR, 0.01);
-/* The errors of the leverages' correction are correlated over this distance in log i. */
+/* The errors of the leverages' correction are correlated over the distance KS_SHIFT_LENGTH in log i. */
 KS_CONSTANT(KS_SHIFT_LENGTH, 0.5);
 /*
- * This factor increases the variance of the share of the trace beyond the eigenvalues used, because the
- * jackknife misses a heavy tail.
+ * The factor KS_TAIL_VARIANCE increases the variance of the share of the trace beyond the eigenvalues used,
+ * because the jackknife misses a heavy tail.
  */
 KS_CONSTANT(KS_TAIL_VARIANCE, 1.5);
 
 /*
- * The forward map divides the logarithms of the columns' noise variances into this many steps, with one
- * number per step.
+ * The forward map divides the logarithms of the columns' noise variances into KS_COLUMN_LEVELS steps, with
+ * one number per step.
  */
 enum { KS_COLUMN_LEVELS = 10 };
 /* Columns count as equal if their noise variances have a smaller relative variance than this. */
@@ -95,10 +98,7 @@ enum { KS_TAIL_PART = 5 };
 
 /* ---- nodes ---- */
 
-/*
- * The nodes represent this many times min(P,Q) eigenvalues, more than a matrix of this size can show one by
- * one.
- */
+/* The nodes represent KS_EXTENT min(P,Q) eigenvalues, more than a matrix of this size can show one by one. */
 KS_CONSTANT(KS_EXTENT, 10);
 
 /* ---- families ---- */
@@ -121,11 +121,11 @@ static const ks_shape KS_SHAPES[] = {{0, 0, 1, 0.1}, {0, 0, 1, 0.45}, {0, 0.5, 1
 enum { KS_SHAPE_COUNT = 6, KS_SHAPE_FLAT = 5, KS_SHAPE_ROUGH = 6 };
 KS_CONSTANT(KS_ROUGH_WEIGHT, -1);
 /*
- * For a matrix of low rank, a flat family has this log weight, because one sharp edge makes other edges
- * likelier.
+ * For a matrix of low rank, a flat family has the log weight KS_FLAT_WEIGHT, because one sharp edge makes
+ * other edges likelier.
  */
 KS_CONSTANT(KS_FLAT_WEIGHT, 2);
-/* The short-range term extends over this distance in log i. */
+/* The short-range term extends over the distance KS_ROUGHNESS_LENGTH in log i. */
 KS_CONSTANT(KS_ROUGHNESS_LENGTH, 0.4);
 /*
  * Over the levels used, the line's level and slope have these standard deviations, and the slope has this
@@ -175,18 +175,18 @@ KS_CONSTANT(KS_NOISE_GIVEN_SD, 0.01);
 
 /* ---- results ---- */
 
-/* An eigenvalue is resolved if the ends of its interval differ by at most this factor. */
+/* An eigenvalue is resolved if the ends of its interval differ by at most the factor KS_RESOLVED. */
 KS_CONSTANT(KS_RESOLVED, 4);
 /*
- * Laplace's approximation is overconfident, so intervals multiply standard deviations by this factor. Sums
- * over the spectrum need a larger factor. Within a family, the division of the trace between tail and noise
- * varies less than it might.
+ * Laplace's approximation is overconfident, so intervals multiply standard deviations by KS_WIDER. Sums over
+ * the spectrum need a larger factor. Within a family, the division of the trace between tail and noise varies
+ * less than it might.
  */
 KS_CONSTANT(KS_WIDER, 1.15);
 KS_CONSTANT(KS_WIDER_SUMS, 1.6);
 /*
  * If the noise differs between columns, gains differ as well, and different gains split equal eigenvalues.
- * Intervals then multiply standard deviations by this factor.
+ * Intervals then multiply standard deviations by KS_WIDER_COLUMNS.
  */
 KS_CONSTANT(KS_WIDER_COLUMNS, 1.6);
 /*
@@ -195,17 +195,22 @@ KS_CONSTANT(KS_WIDER_COLUMNS, 1.6);
  */
 KS_CONSTANT(KS_DISAGREE, 3);
 /*
- * The fitted trace and the unbiased trace come from one sample, so a difference of this many standard errors
- * is already gross. The standard error describes other samples.
+ * The fitted trace and the unbiased trace come from one sample, so a difference of KS_DISAGREE_TRACE standard
+ * errors is already gross. The standard error describes other samples.
  */
 KS_CONSTANT(KS_DISAGREE_TRACE, 1);
-/* If the first eigenvalue exceeds the sample's own by more than this factor, it is too large. */
+/*
+ * If the first eigenvalue exceeds the sample's own by more than the factor KS_ABOVE_SAMPLE, it is too large.
+ */
 KS_CONSTANT(KS_ABOVE_SAMPLE, 1.05);
-/* The fit reports an effective dimension for t from this many times the last resolved eigenvalue on. */
+/* The fit reports an effective dimension for t from KS_T_RESOLVED times the last resolved eigenvalue on. */
 KS_CONSTANT(KS_T_RESOLVED, 0.3);
-/* Unless the caller gives a range, an exponent needs at least this many eigenvalues. */
+/* Unless the caller gives a range, an exponent needs at least KS_EXPONENT_LEAST eigenvalues. */
 enum { KS_EXPONENT_LEAST = 8 };
-/* The noise is at most this share of the mean square. Trials of pure noise may suggest more than 1. */
+/*
+ * The noise is at most the share KS_NOISE_MOST of the mean square. Trials of pure noise may suggest more than
+ * 1.
+ */
 KS_CONSTANT(KS_NOISE_MOST, 0.99);
-/* Intervals ignore families whose weight is below this share of the best weight. */
+/* Intervals ignore families whose weight is below KS_NEGLIGIBLE times the best weight. */
 KS_CONSTANT(KS_NEGLIGIBLE, 1e-3);

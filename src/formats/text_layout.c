@@ -34,7 +34,8 @@ static void count_candidates(ks_scanner *sc, size_t count[CANDIDATES]) {
 /*
  * Finds the delimiter, which is the character that occurs equally often in the most rows. So a semicolon in
  * one text field or a comma in one number does not decide. Among equals the semicolon wins, then the tab,
- * because a comma in such a file is a decimal comma. If no possible delimiter occurs, blanks delimit.
+ * because a comma in a file with semicolons is a decimal comma. If no possible delimiter occurs, blanks
+ * delimit.
  */
 static char find_delimiter(ks_scanner sc) {
     sc.delim = '\t'; /* counts leading tabs */
@@ -112,9 +113,9 @@ static int is_numbered(const column *columns, size_t n) {
 /*
  * Decides whether the first row is a header. A header has a word in columns where the rows below mostly have
  * numbers. Its other fields may be whole numbers, such as years. But a fraction or a negative number means
- * that the row contains data and that its word is a damaged entry. Treating such a row as a header would
- * silently drop it. For the same reason at least half of the fields must be words, unless the only word comes
- * first ("country,2020,2021").
+ * that the row contains data and that its word is a damaged entry. Treating a damaged row of data as a header
+ * would silently drop it. For the same reason at least half of the fields must be words, unless the only word
+ * comes first ("country,2020,2021").
  */
 static int is_header(const column *columns, size_t n) {
     if (is_numbered(columns, n)) return 1;

@@ -29,7 +29,7 @@ typedef struct {
     double *terms;
     /*
      * If stands_out is not NULL, it receives 1 when the exact estimator finds an outlying entry. If apart is
-     * 1, the exact estimator splits off such an entry (exact_apart.h).
+     * 1, the exact estimator splits off an outlying entry (exact/apart.h).
      */
     int *stands_out;
     int apart;

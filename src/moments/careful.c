@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* With double-double numbers, this many products of a row and two columns take a few seconds. */
+/* With twice the digits, MOST_WORK products of a row and two columns take a few seconds. */
 static const double MOST_WORK = 2e8;
 
 /* A value, and its change when one row or column is left out, may have this relative rounding error. */

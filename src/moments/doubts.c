@@ -20,7 +20,7 @@ int ks_estimate_doubtful(const kspec_estimate *e) {
 static const double ROUGH = 1.75, UNKNOWN = 10;
 
 void ks_doubt_dimension(ks_doubts to, const char *where, const ks_doubted *d) {
-    /* The interval extends by this factor to each side. */
+    /* The interval extends by a factor to each side. */
     const double factor = exp(KS_Z95 * d->std_error / d->value);
     if (d->value < 1 - 1e-9) /* rounding may lower 1 slightly */
         ks_doubt(to, KSPEC_DOUBT_DIMENSION_BELOW_ONE, where, NULL, d->value);

@@ -42,8 +42,8 @@ double ks_spread_degrees(const ks_spread *s);
 
 /*
  * Computes the ends of a nominal 95% interval, relative to the estimate: ends[0] <= 0 <= ends[1]. Skewness
- * widens one side. The opposite side is widened by the fraction `other` of this amount. A negative `other`
- * narrows the opposite side by |other| times Cornish and Fisher's term.
+ * widens one side. The opposite side is widened by the fraction `other` of the same amount. A negative
+ * `other` narrows the opposite side by |other| times Cornish and Fisher's term.
  */
 void ks_spread_ends(const ks_spread *s, double other, double ends[2]);
 

@@ -24,7 +24,7 @@
 
 /*
  * The path estimator promises to allocate no matrix. The participation ratio allocates a few matrices of the
- * size of the data, which are negligible up to this many entries.
+ * size of the data, which are negligible up to LARGE_FOR_PATH entries.
  */
 #define LARGE_FOR_PATH ((size_t)1 << 18)
 

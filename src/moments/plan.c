@@ -15,12 +15,14 @@
  */
 static const double AUTO_WORK = 1e11, EXACT_WORK = 2e13;
 static const size_t AUTO_MEMORY = (size_t)4 << 30;
-/* The memory estimate counts at most this many threads, because further threads need hardly more memory. */
+/*
+ * The memory estimate counts at most AUTO_THREADS threads, because further threads need hardly more memory.
+ */
 enum { AUTO_THREADS = 16 };
 
 /*
- * Under AUTO, the path estimator averages over this many random orders (docs/measurements/moments.md), or
- * over fewer to save time.
+ * Under AUTO, the path estimator averages over AUTO_PERMUTATIONS random orders
+ * (docs/measurements/moments.md), or over fewer to save time.
  */
 enum { AUTO_PERMUTATIONS = 8 };
 static const double AUTO_PATH_WORK = 2e11;

@@ -14,11 +14,11 @@ typedef struct {
     kspec_estimator label, method;
     /* The task computes the orders 1 ... last and reports first ... last. */
     int first, last;
-    /* The task averages this many random orders of rows and columns. 0 means the given order. */
+    /* The task averages `permutations` random orders of rows and columns. 0 means the given order. */
     int permutations;
     /*
-     * If rounding spoils an exact result under AUTO, the method `instead` replaces exact and averages this
-     * many random orders. 0 means that no method replaces exact.
+     * If rounding spoils an exact result under AUTO, the method `instead` replaces exact and averages
+     * `instead_orders` random orders. 0 means that no method replaces exact.
      */
     kspec_estimator instead;
     int instead_orders;

@@ -42,7 +42,7 @@ typedef struct {
     double share[2];
     /* Bounds on the rounding errors of trace, square and moment. */
     ks_lost lost[3];
-    /* The sums of one trial with scaled columns. ks_sums explains them. */
+    /* `scaled` contains the sums of one trial with scaled columns. ks_sums explains these sums. */
     ks_quad scaled;
     int has_scaled;
 } ks_second;
@@ -69,11 +69,11 @@ typedef struct {
     /* If ratio_unused is 1, the functions skip the participation ratio of the matrix's own eigenvalues. */
     int ratio_unused;
     /*
-     * If whole is 1, the functions skip the leave-one-out values, whose lists stay 0. Skipping them saves
-     * half of the products.
+     * If whole is 1, the functions skip the leave-one-out values, whose lists stay 0. A call without
+     * leave-one-out values takes half of the products.
      */
     int whole;
-    /* If the trials need no split, the first use stores the pair here. */
+    /* If the trials need no split, the first use stores their pair of matrices in `pair`. */
     ks_pair pair;
 } ks_measured;
 

@@ -14,7 +14,7 @@ static int is_seen(const size_t *row_trials, size_t t, size_t i) { return !row_t
 
 /* The sum of squares of a column about each trial's mean, and the degrees of freedom of this sum. */
 typedef struct {
-    double unit; /* this factor keeps squares finite */
+    double unit; /* keeps squares finite */
     double squares, degrees;
 } spread;
 

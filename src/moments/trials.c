@@ -53,7 +53,7 @@ static ks_run run_of(const ks_trials *t) {
 
 /* ---- scale ---- */
 
-/* Rows are scanned in pieces of about this many entries. */
+/* The code scans rows in pieces of about SCAN entries. */
 enum { SCAN = 1 << 20 };
 
 typedef struct {
@@ -279,7 +279,7 @@ static const double *as_it_is(const ks_trials *t, size_t k) {
     return plain ? m->data : NULL;
 }
 
-/* The code copies and centres one trial in pieces of this many rows. */
+/* Returns the number of rows of a piece. The code copies and centres one trial piece by piece. */
 static size_t piece_rows(const ks_trials *t) {
     enum { ENTRIES = SCAN / 2, MOST = 64 };
     const size_t few = (t->P + MOST - 1) / MOST, rows = ENTRIES / t->Q;

@@ -49,8 +49,8 @@ double ks_forms_value(const ks_group_sizes *z, const ks_forms *f);
 ks_forms ks_forms_of_traces(const ks_group_line *l);
 
 /*
- * Returns the number of tuples of four rows from different groups. Without centring, returns the number of
- * such pairs.
+ * Returns the number of tuples of four rows from different groups, or without centring the number of pairs of
+ * rows from different groups.
  */
 double ks_group_tuples(const ks_group_sizes *z);
 

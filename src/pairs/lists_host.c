@@ -1,7 +1,7 @@
 /*
  * Computes the lists of pairs/lists.h on the CPU from the products of columns, X^T Y. The code passes over
  * the rows twice and computes one product of matrices. For a single matrix the product is symmetric, so half
- * of it suffices.
+ * of the product suffices.
  */
 #include "pairs/lists.h"
 

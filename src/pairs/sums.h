@@ -31,8 +31,8 @@ typedef struct {
     int same;
     /*
      * For one matrix, columns is the size of the population from which the Q columns are sampled without
-     * replacement. 0 means an infinite population, where pairs of a column with itself do not count. Q means
-     * that the columns are complete, and such pairs count.
+     * replacement. 0 means an infinite population, where pairs of a column with itself do not count. If
+     * columns is Q, the columns are complete, and pairs of a column with itself count.
      */
     double columns;
     /* If centered is 1, the columns have mean 0, and leaving out a row also changes the mean. */
@@ -135,8 +135,8 @@ double ks_sums_cross(const ks_quad *q, const ks_sums_rows *rows, double pairs);
 double ks_sums_traces(const ks_quad *q, const ks_sums_rows *rows, double pairs);
 
 /*
- * Returns the sum of the absolute values of the coefficients of such an average. No average of sums up to 1
- * is larger.
+ * Returns the sum of the absolute values of the coefficients of an average. No average of sums up to 1 is
+ * larger.
  */
 double ks_sums_terms(const ks_sums_rows *rows, double pairs);
 

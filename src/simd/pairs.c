@@ -72,8 +72,8 @@ enum { PLAIN, CENTERED, ALIKE };
 static inline int sums_of(int centered) { return centered == ALIKE ? KS_PAIR_ALL : KS_PAIR_SUMS; }
 
 /*
- * The factors 1, N_2/N_3 and N_2/N_4 of the sums over 2, 3 and 4 different units, and the weight N_2.
- * pairs/pairs.c explains them.
+ * Contains the factors 1, N_2/N_3 and N_2/N_4 of the sums over 2, 3 and 4 different units, and the weight
+ * N_2. pairs/pairs.c explains these numbers.
  */
 typedef struct {
     vd two, three, four, weight;

@@ -29,7 +29,7 @@ KS_INLINE double angle(const winding *w) {
     return vd_sum(vd_fma(turn, w->turns + w->below, vd_atan2(w->im, w->re)));
 }
 
-/* Factors may be as small as 1e-30, so the code rescales the product after this many vectors. */
+/* Factors may be as small as 1e-30, so the code rescales the product after LONGEST vectors. */
 enum { LONGEST = 8 };
 
 KS_DECLARE(resolvent);

@@ -94,7 +94,7 @@ typedef struct {
     void (*resolvent)(const double *lambda, const double *weight, size_t ones, size_t n, double re, double im,
                       double sums[5]);
 
-    /* The path functions process this many start rows at once, called VL in the sources. */
+    /* The path functions process `lanes` start rows at once. The sources call this number VL. */
     size_t lanes;
 
     /* Passes through a cell (see simd/path.h). */
