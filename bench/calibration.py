@@ -129,6 +129,7 @@ def save(file, start, args, cells):
     table = [[*key, rows] for key, rows in sorted(cells.items())]
     options = f"--seeds {args.seeds} --spectra {args.spectra} --first {args.first}"
     options += f" --minutes {args.minutes:.3g}" if args.minutes else ""
+    options += f" --only {args.only}" if args.only else ""
     about = {"seconds": time.time() - start, "jobs": args.jobs, "seed": SEED, "options": options}
     text = json.dumps({**about, "cells": table})
     if file == "-":

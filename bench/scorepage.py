@@ -274,7 +274,7 @@ def page(runs, images):
             counts.setdefault("seldom" if key[4] != "kspec" else kind, []).append(len(rows))
     hours = sum(run["seconds"] * run["jobs"] for run in runs) / 3600
     where = f"{hours:.1f} hours of processor time on {runs[0]['jobs']} cores"
-    seed = ", ".join(str(run.get("seed", "?")) for run in runs)
+    seed = ", ".join(sorted({str(run.get("seed", "?")) for run in runs}))
     full = (400 * seconds[0] + 40 * seconds[1]) / 3600
     options = "; ".join(run.get("options", "?") for run in runs)
     intro = INTRO.format(count=len(processes()), where=where, seed=seed, full=full, options=options,

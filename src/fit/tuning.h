@@ -90,11 +90,11 @@ KS_CONSTANT(KS_NOISE_UNKNOWN, 50);
 
 /*
  * One column in KS_TAIL_PART belongs to the tail of the columns' mean squares without noise. The exponent
- * is then below 1 in 76 to 95% of matrices of word counts, in 25 to 45% of those of spike counts with
- * log-normal gains, and in less than 1% if no column stands out (bench/processes.py, 40 x 60 to 300 x 100).
+ * is then below 1 in 83 to 98% of matrices of word counts, in 50 to 55% of those of spike counts with
+ * log-normal gains, and in at most 1% if no column stands out (bench/processes.py, 40 x 60 to 300 x 100).
  * With a larger part, more log-normal gains look like a tail.
  */
-enum { KS_TAIL_PART = 5 };
+enum { KS_TAIL_PART = 4 };
 
 /* ---- nodes ---- */
 

@@ -9,7 +9,7 @@
 /* The given noise and the noise seen in trials may differ by this fraction. */
 static const double NEAR = 0.1;
 /* Columns whose gains vary by half of their mean have an excess of 1. */
-static const double UNEVEN = 1, VERY_UNEVEN = 5;
+static const double UNEVEN = 1, VERY_UNEVEN = 2.5;
 /* An error of 1% in every moment moves a root by a tenth of the largest. */
 static const double ILL_CONDITIONED = 10;
 
@@ -72,7 +72,8 @@ static void doubt_fit(ks_doubts to, const ks_spectrum_job *j) {
             f->columns_excess);
     else if (f->columns_excess > VERY_UNEVEN)
         ks_doubt(to, KSPEC_DOUBT_UNEVEN_COLUMNS, NULL,
-                 "a few columns carry most of it, and the intervals may be too short", f->columns_excess);
+                 "some columns carry far more than others, and the intervals may be too short",
+                 f->columns_excess);
     if ((o->noise > 0 || o->no_noise) && fabs(o->noise / f->noise_of_trials - 1) > NEAR)
         ks_doubt(to, KSPEC_DOUBT_NOISE_DISAGREES, NULL, NULL, o->noise, f->noise_of_trials);
 }
