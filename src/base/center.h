@@ -1,6 +1,6 @@
 /*
- * Handles the option `center` of every call. A call first replaces DEFAULT by its usual value. If a call does
- * not, DEFAULT means no centring.
+ * Handles the option `center` of every call. A call first replaces DEFAULT by its usual value. In a call
+ * without a usual value, DEFAULT means no centring.
  */
 #pragma once
 

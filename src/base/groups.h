@@ -53,7 +53,7 @@ kspec_status ks_group_order_alloc(ks_group_order *o, const ks_groups *g, ks_aren
 /* Computes place and first from group. */
 void ks_group_order_set(ks_group_order *o, const ks_groups *g);
 
-/* The number f 2^e, which may exceed the range of a double. */
+/* A ks_wide is the number f 2^e, which may exceed the range of a double. */
 typedef struct {
     double f;
     int e;

@@ -14,7 +14,7 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /*
  * Reads the number after `key` at the start of a line of a file. If key is NULL, reads the file's first
- * number. Returns 0 if not found.
+ * number. Returns 0 if the file has no such number.
  */
 static int read_number(const char *root, const char *folder, const char *file, const char *key,
                        size_t *value) {

@@ -17,7 +17,10 @@ typedef struct {
     double from, to; /* The current loop covers this part of the whole call. */
     /* The GPU for the work that it can do (device/device.h). NULL means that the CPU computes everything. */
     struct ks_device *device;
-    /* The processes that divide the loops among themselves (team/team.h). NULL means this process only. */
+    /*
+     * team contains the processes that divide the loops among themselves (team/team.h), or is NULL for this
+     * process only.
+     */
     kspec_team *team;
 } ks_run;
 

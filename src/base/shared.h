@@ -20,8 +20,8 @@ typedef struct {
 
 typedef struct {
     /*
-     * Run loops whose chunks the team divides. In `falling`, each chunk takes a little less time than the
-     * previous chunk.
+     * loop() and falling() run loops whose chunks the team divides. In falling(), each chunk takes a little
+     * less time than the previous chunk.
      */
     kspec_status (*loop)(const ks_run *run, const char *what, size_t chunks, ks_chunk_fn fn, void *ctx,
                          const ks_share *shares, int count, kspec_error *err);

@@ -11,8 +11,8 @@
 
 typedef enum {
     /*
-     * Command generate: inputs x, weights w, phases b, the normal numbers of the Gaussian process, and the
-     * noise of trial k.
+     * The command generate draws inputs x, weights w, phases b, the normal numbers of the Gaussian process,
+     * and the noise of trial k.
      */
     KS_STREAM_INPUTS,
     KS_STREAM_WEIGHTS,
@@ -22,28 +22,28 @@ typedef enum {
     KS_STREAM_NOISE_ROW,
     KS_STREAM_NOISE_COL,
     /*
-     * Moments: order k of rows and of columns, assignment k, split k of the trials, and split k / P of row k
-     * % P alone.
+     * The moments use order k of rows and of columns, assignment k, split k of the trials, and split k / P of
+     * row k % P alone.
      */
     KS_STREAM_ROW_ORDER,
     KS_STREAM_COL_ORDER,
     KS_STREAM_ASSIGNMENT,
     KS_STREAM_SPLIT,
     KS_STREAM_RAGGED,
-    /* Command spectrum: all draws of moments, and the group of each row. */
+    /* The command spectrum uses all draws of moments, and the group of each row. */
     KS_STREAM_DRAWS,
     KS_STREAM_GROUPS,
     /*
-     * Command features: frequencies and phases of draw k, factors that scale its frequencies, and rows for a
-     * median distance.
+     * The command features draws frequencies and phases of draw k, factors that scale its frequencies, and
+     * rows for a median distance.
      */
     KS_STREAM_FREQUENCIES,
     KS_STREAM_SCALES,
     KS_STREAM_TURNS,
     KS_STREAM_MEDIAN,
     /*
-     * Command norm, draw k: sampled rows, the start vector of an iteration, and orders of the debiased
-     * estimate.
+     * Draw k of the command norm has sampled rows, the start vector of an iteration, and orders of the
+     * debiased estimate.
      */
     KS_STREAM_SAMPLE,
     KS_STREAM_START,
@@ -59,18 +59,18 @@ typedef enum {
     KS_STREAM_TEST_NOISE,
     KS_STREAM_RIDGE_ROWS,
     KS_STREAM_RIDGE_CLASSES,
-    /* Command wls: coefficients and noise of draw k. */
+    /* The command wls draws coefficients and noise of draw k. */
     KS_STREAM_WLS_TRUTH,
     KS_STREAM_WLS_NOISE,
     /* Command wls: the weights (k = 0) and the output (k = 1) of a network whose derivatives are features. */
     KS_STREAM_WLS_NTK,
-    /* Command dimension: the rows (k = 0) and columns (k = 1) with which the curve begins. */
+    /* The command dimension draws the rows (k = 0) and columns (k = 1) with which the curve begins. */
     KS_STREAM_CURVE,
-    /* Data checks: the rows to compare in pairs. */
+    /* The data checks draw the rows that they compare in pairs. */
     KS_STREAM_CHECK,
     /* Command dimension: the rows that give the null distribution of an alignment. */
     KS_STREAM_PERMUTED,
-    /* Blocks of rows: pairs of rows to compare with pairs of consecutive rows. */
+    /* The choice of blocks draws pairs of rows, to compare them with pairs of consecutive rows. */
     KS_STREAM_BLOCKS,
     /* The test for signal: number i decides which row of range i shows the noise. */
     KS_STREAM_NOISE_ROWS,

@@ -105,8 +105,8 @@ typedef struct {
     /* Copies the diagonal of an n x n matrix to a vector. */
     kspec_status (*diagonal)(const ks_run *run, double *to, const ks_mat *from, size_t n, kspec_error *err);
     /*
-     * Returns the part of p from this entry on, which is valid as long as p. If matrices are in strips, view,
-     * put and get are NULL.
+     * Returns the part of the matrix p from this entry on. The part is valid as long as p. If matrices are in
+     * strips, view, put and get are NULL.
      */
     ks_mat *(*view)(const ks_mat *p, size_t entry);
     /* Returns the address of the entries if they are in host memory, and otherwise NULL. */

@@ -51,8 +51,8 @@ typedef struct {
 typedef enum {
     KS_TILE_STORE,    /* out[i,j] = X[i,j] */
     KS_TILE_ADD,      /* out[i,j] += X[i,j] */
-    KS_TILE_ROW_SUMS, /* out[i] is the sum over j. */
-    KS_TILE_COL_SUMS  /* out[j] is the sum over i. */
+    KS_TILE_ROW_SUMS, /* out[i] sums over j. */
+    KS_TILE_COL_SUMS  /* out[j] sums over i. */
 } ks_tile_result;
 
 /* ---- products ---- */

@@ -111,8 +111,8 @@ kspec_status ks_accumulator_check_groups(const kspec_accumulator *a, kspec_error
 
 /*
  * Bounds the rounding error, as for groups in memory. The estimates have terms of 2, 3 and 4 groups, which
- * together may be 13 times as large as the first term. Without one group, at worst the largest group, fewer
- * pairs remain.
+ * together may be 13 times as large as the first term. Leaving out one group, at worst the largest one,
+ * leaves fewer pairs.
  */
 static ks_lost lost_of(const kspec_accumulator *a, double size, double cols, double fewer) {
     const double *S = a->groups.S, n = a->groups.groups > 1 ? S[0] / (double)a->groups.groups : S[0],

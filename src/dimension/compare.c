@@ -296,7 +296,7 @@ kspec_status kspec_compare(const kspec_matrix *phi, size_t ntrials, const kspec_
     else if (!st && !(st = open_both(&j, NULL, err)))
         st = ks_placement_open(&placement, ks_device_of_rank(j.o.device, j.o.team), err);
     st = ks_placement_run(&placement, st, j.o.team, attempt_any, &j, err);
-    /* Each rank computes the shared dimension. If one rank lacks memory, all ranks fail. */
+    /* Each rank computes the shared dimension. If one rank has too little memory, all ranks fail. */
     if (!st) {
         st = ks_shared_make(&j.o, j.used[0], ntrials, j.used[1], other_ntrials, SHARED_WORK, j.result, err);
         st = kspec_team_agree(j.o.team, st, err);

@@ -49,7 +49,7 @@ static kspec_status list_second(const ks_second *s, int unit, lists *l, ks_arena
     }
     l->lost[0] = ks_ratio_lost(s, &spread, &bias) * ks_ratio(s->square[0], s->moment[0]);
     l->lost[1] = ldexp(s->lost[0].all, 2 * e), l->lost[2] = ldexp(s->lost[2].all, 4 * e);
-    l->of[0][0] = ks_ratio(s->square[0], s->moment[0]); /* kspec_dimension() has the same bits */
+    l->of[0][0] = ks_ratio(s->square[0], s->moment[0]);
     return KSPEC_OK;
 }
 
@@ -66,7 +66,7 @@ kspec_status ks_differences_load(const kspec_compare_opts *o, const ks_measured 
 
 /* ---- variance ---- */
 
-/* The lists of values of two matrices, 1 + P + Q each, and scratch for as many rows and columns. */
+/* Contains the lists of values of two matrices, 1 + P + Q each, and scratch for as many rows and columns. */
 typedef struct {
     kspec_paired paired;
     size_t P[2], Q[2];
@@ -138,7 +138,7 @@ static int take_logs(const lists *l, int n, double *logs) {
  *    V - (V' - 2 V) (k-1) / (k (2^k - 2)).
  *
  * The factor after the parenthesis is 1/4 for k = 2, 1/9 for k = 3, and 3/56 for k = 4. Moments of order 2
- * have all these parts. The code uses 1/9, because of the levels of p that result
+ * have the parts k = 1 to 4. The code uses 1/9, because of the levels of p that result
  * (docs/explanation/alignment.md). V' is the mean over the four quarters of even and odd rows and columns.
  * For a dimension, the parts come from the first-order expansion m(1)^2 / (m(1)^2 of all) - m(2) / (m(2) of
  * all). This expansion avoids logarithms, which might be undefined in a quarter.

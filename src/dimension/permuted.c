@@ -122,11 +122,11 @@ kspec_status ks_shape_make(const ks_run *run, const double *A, const double *B, 
 
 /*
  * Let E be the expectation of (sum_ij K_ij L_p(i)p(j))^r over all orders p. E is a sum over r edges (i,j). A
- * partition pi groups those of the 2r ends that are the same row. Then E is the sum over pi of f_K(pi)
- * f_L(pi) / (n)_|pi|. f(pi) sums the product of r entries, with different rows for different blocks. By
- * Moebius inversion, f(pi) is the sum over sigma >= pi of mu(pi, sigma) F(sigma), where different blocks of F
- * may share a row. F is 0 if a block has one end, because sums of rows are 0. F is also 0 if an edge joins a
- * block with itself, because the diagonal is 0.
+ * partition pi groups those of the 2r ends that are the same row. The expectation E is the sum over pi of
+ * f_K(pi) f_L(pi) / (n)_|pi|. f(pi) sums the product of r entries, with different rows for different blocks.
+ * By Moebius inversion, f(pi) is the sum over sigma >= pi of mu(pi, sigma) F(sigma), where different blocks
+ * of F may share a row. F is 0 if a block has one end, because sums of rows are 0. F is also 0 if an edge
+ * joins a block with itself, because the diagonal is 0.
  */
 enum { ENDS = 6, PARTITIONS = 203 };
 

@@ -29,7 +29,8 @@ kspec_status ks_shape_make(const ks_run *run, const double *A, const double *B, 
                            uint64_t seed, ks_shape *s, kspec_error *err);
 
 /*
- * Computes the variance and the skewness of sum_ij K_ij L_ij over all orders of the rows of L. The mean is 0.
+ * Computes the variance and the skewness of sum_ij K_ij L_ij over all orders of the rows of L. The mean of
+ * this sum over all orders is 0.
  */
 void ks_permuted_moments(const ks_shape *K, const ks_shape *L, double *variance, double *skewness);
 

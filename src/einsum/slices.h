@@ -28,7 +28,7 @@ typedef struct {
     } * of;
     /* value contains the value of each graph for each fixed index. */
     double *value;
-    /* The costs of one slice, without and with the backward pass. */
+    /* work, peak and products are the costs of one slice, without and with the backward pass. */
     double work[2];
     size_t peak[2], products[2];
 } ks_slice_set;

@@ -63,8 +63,8 @@ typedef struct {
 
 /*
  * Tells why an expansion failed. If axis is not -1, a term needs more distinct indices than this axis has. If
- * big is not 0, a product has this many entries and grouped rows, which exceeds the limit of a graph. If zero
- * is 1, all products cancel.
+ * big is not 0, a product has `big` entries and grouped rows, which exceeds the limit of a graph. If zero is
+ * 1, all products cancel.
  */
 typedef struct {
     int axis, wanted, big, zero;

@@ -9,7 +9,7 @@
 /* Contains the planner's notes on a record. */
 typedef struct {
     uint64_t key[2];
-    /* The cost in multiply-adds. uses counts the graphs that need the record. */
+    /* `cost` counts multiply-adds, and `uses` counts the graphs that need the record. */
     double cost;
     int uses;
     /*

@@ -33,8 +33,8 @@ static int list_graphs(ks_cycles *c, const size_t size[2]) {
 }
 
 /*
- * Adds `count` parallel edges between vertices u and v. Each position of the cycle at a vertex has two ends
- * of edges.
+ * Adds `count` parallel edges between vertices u and v. Each position of the cycle is the end of two edges,
+ * so a vertex with p positions has 2 p edge ends.
  */
 static void add_links(ks_net *net, int count, int matrix, int u, int v) {
     for (int k = 0; k < count; k++)

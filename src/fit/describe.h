@@ -9,9 +9,9 @@ typedef enum {
     KS_EFFECTIVE_DIMENSION,
     /* sum of lambda^at */
     KS_MOMENT,
-    /* The ratio (sum of lambda)^2 / sum of lambda^2. */
+    /* The kind is (sum of lambda)^2 / sum of lambda^2. */
     KS_PARTICIPATION_RATIO,
-    /* The fraction of the sum of lambda beyond the first `from` eigenvalues. */
+    /* The kind is the fraction of the sum of lambda beyond the first `from` eigenvalues. */
     KS_SHARE_BEYOND,
     /*
      * The exponent is minus the slope of log lambda with respect to log i over from <= i <= to. Eigenvalue i

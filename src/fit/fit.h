@@ -16,8 +16,8 @@ typedef struct {
      */
     double *theta, *low, *high;
     /*
-     * Medians and intervals of all p.end log eigenvalues, interpolated between nodes. Beyond the end of the
-     * spectrum, the logarithms are -infinity.
+     * log_lambda, log_low and log_high contain the medians and intervals of all p.end log eigenvalues,
+     * interpolated between nodes. Beyond the end of the spectrum, the logarithms are -infinity.
      */
     double *log_lambda, *log_low, *log_high;
 } ks_fitted;

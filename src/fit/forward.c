@@ -78,8 +78,8 @@ static values evaluate(const ks_spectrum *s, ks_cplx l) {
 /* ---- bisection ---- */
 
 /*
- * A root lies between low and high. False position narrows the bracket, and halves the value at an end that
- * stays fixed (Illinois method).
+ * A bracket contains a root between low and high. False position narrows the bracket, and halves the value at
+ * an end that stays fixed (Illinois method).
  */
 typedef struct {
     double low, high, f_low, f_high;

@@ -18,7 +18,7 @@ typedef struct {
      */
     size_t used, K, m, *at;
     double *size, *level;
-    /* The sum of all eigenvalues of the sample, which is 1 up to rounding. */
+    /* trace is the sum of all eigenvalues of the sample, which is 1 up to rounding. */
     double trace;
     /*
      * tail is 1 if the matrix has more eigenvalues than the fit uses. share is the fraction of the trace

@@ -169,7 +169,7 @@ static kspec_status best_of(const ks_run *run, ks_search *s, const ks_mode *from
 /* ---- moves ---- */
 
 typedef struct {
-    /* The breaks that divide the spectrum into 1, 2, ... pieces. */
+    /* into lists the breaks that divide the spectrum into 1, 2, ... pieces. */
     size_t pieces, into[KS_PIECES_MAX][KS_PIECES_MAX];
     size_t cuts, cut[KS_CUTS_MAX];
     size_t ends, end[KS_END_COUNT + KS_CUTS_MAX];

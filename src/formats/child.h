@@ -35,7 +35,7 @@ typedef struct {
      * fastest.
      */
     uint32_t column_major;
-    uint64_t shape[3]; /* The lengths, always in the order of the user's indices. */
+    uint64_t shape[3]; /* shape contains the lengths, always in the order of the user's indices. */
     char message[400]; /* One line, without the name of the file. */
     /* The library sets memory to the bytes that memory limits allow, or 0 if unknown. */
     uint64_t memory;

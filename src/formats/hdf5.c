@@ -256,7 +256,7 @@ static kspec_status patience(double *limit, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* Runs the program to its end. Fails if the program cannot start, or if it hangs. */
+/* Runs kspec-hdf5 until it ends. Fails if the program cannot start, or if it hangs. */
 static kspec_status run(const char *path, const char *key, const char *kind, const char *name, int memory,
                         int *status, kspec_error *err) {
     char reader[PATH_MAX];

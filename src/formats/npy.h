@@ -10,7 +10,7 @@ typedef struct {
     int fortran;
     int ndim;
     size_t shape[3];
-    size_t data_offset; /* start of the numbers */
+    size_t data_offset;
     /*
      * If is_complex is 1, the array is a vector of n complex numbers. Its shape is then (n,2), with real and
      * imaginary parts.

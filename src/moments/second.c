@@ -525,8 +525,9 @@ static kspec_status add_squares(const ks_run *run, const ks_pair *p, const doubl
 
 /*
  * Computes the participation ratio of the matrix's own eigenvalues from the estimate of m(2), without the
- * Gram matrix G. For one trial, t = x^2. Then P (P-1) Q (Q-1) m(2) is the sum over i != j, k != l of x_ik
- * x_jk x_jl x_il, and equals |G|^2 - sum u^2 - sum v^2 + sum t^2. No other term exceeds |G|^2.
+ * Gram matrix G. With one trial x, the product t of the trials is x^2. Then P (P-1) Q (Q-1) m(2) is the sum
+ * over i != j, k != l of x_ik x_jk x_jl x_il, and equals |G|^2 - sum u^2 - sum v^2 + sum t^2. No other term
+ * exceeds |G|^2.
  */
 static double naive_of_moment(const squares *q, double P, double Q, double moment) {
     double square = P * (P - 1) * Q * (Q - 1) * moment + q->u2 + q->v2 - q->t2;

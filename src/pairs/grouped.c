@@ -252,7 +252,7 @@ static void set_unit(ks_grouped *g, const double *x, size_t count) {
 
 typedef struct {
     ks_grouped *g;
-    double *x;           /* deviations from group means */
+    double *x;
     const size_t *first; /* the groups' first rows */
     size_t groups;
     /*

@@ -154,7 +154,7 @@ typedef struct {
      * qEu is p_2 E_1 u, and qwu is p_2 W u. The last three products add both orders of the matrices.
      */
     double WW[3][3], EW[3][2], uWu[3][3], uEu[3][2], own[3], z[3], qWu[3], qEu[3], qwu[3];
-    /* uU is u U_k, and vu is v u. Both products add the two orders of the matrices. */
+    /* uU is u U_k, and vu is v u. uU and vu add both orders of the matrices. */
     double uU[3][2], vu[3];
 } group;
 

@@ -33,8 +33,8 @@ typedef struct {
     size_t band;       /* rows per chunk */
     double **T;        /* per worker */
     double *scale;     /* Factors of the columns (ks_sums.scaled), or NULL. */
-    double *weighted;  /* For each row of X, the sum of scale x^2. */
-    double *row_scale; /* For each row of M, the sum of scale M^2. */
+    double *weighted;  /* weighted contains the sum of scale x^2 for each row of X. */
+    double *row_scale; /* row_scale contains the sum of scale M^2 for each row of M. */
     double *other;     /* other contains the sums of squares of M's columns, for each part. */
     size_t lines;      /* rows per part */
 } job;

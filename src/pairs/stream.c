@@ -119,7 +119,7 @@ static kspec_status times_rows(void *ctx, size_t chunk, const ks_worker *worker)
     for (size_t i = from; i < to; i++) {
         const double *row = s->G + i * all, *d = j->d;
         double first = 0, second = 0;
-        double *below = i < Q ? g : h; /* column i belongs to one matrix */
+        double *below = i < Q ? g : h;
         for (size_t k = i + 1; k < all; k++) below[k] += row[k] * d[i];
         for (size_t k = i; k < Q; k++) first += row[k] * d[k];
         for (size_t k = i > Q ? i : Q; k < all; k++) second += row[k] * d[k];

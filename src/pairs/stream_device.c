@@ -230,7 +230,7 @@ static void centre(job *j, int a, double f, size_t mean, size_t low) {
 
 /*
  * Offers the rows of the batch to the sample before Y is scaled, and copies all rows that the sample takes at
- * once. A later row may replace an earlier one.
+ * once. A later row may replace an earlier row of the sample.
  */
 static void offer(job *j, ks_reservoir *sample, uint64_t stream, uint64_t first, size_t *list,
                   const ks_stream_there *there) {

@@ -12,7 +12,7 @@
 typedef struct {
     ks_mat *G[3];    /* G contains the dense blocks 00, 01 and 11. NULL if the state is in host memory. */
     ks_mat *rows[2]; /* `rows` contains the sample's rows of each matrix. */
-    int fetched;     /* If fetched is 1, host memory contains the same values. */
+    int fetched;     /* If fetched is 1, host memory contains the same values as the device. */
 } ks_stream_there;
 
 /* Copies the state to run->device, unless the state is already on the device. */

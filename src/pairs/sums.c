@@ -320,7 +320,7 @@ typedef struct {
     double own, own_less;
 } simple;
 
-/* Adds a[k] b[k] to sum[k], and all of them to *all. */
+/* Adds each product a[k] b[k] to sum[k] and to *all. */
 static void add_products(size_t n, const double *restrict a, const double *restrict b, double *restrict all,
                          double *restrict sum) {
     for (size_t k = 0; k < n; k++) sum[k] += a[k] * b[k];
@@ -390,8 +390,8 @@ static kspec_status simple_sums(const ks_two *t, simple *s, ks_arena *arena, ksp
  * Computes the sums without row i. For n centred rows, removing row i changes s_xy to s_xy - f x_i y_i with f
  * = n/(n-1), and changes s_xyzw to
  *     s_xyzw + e (s_xyz w_i + ...) + e^2 (s_xy z_i w_i + ...) + (n e^4 - (1+e)^4) x_i y_i z_i w_i,
- * with e = 1/(n-1). If the data are not centred, f = 1 and e = 0. The sums over pairs of columns are the sums
- * over all pairs, minus the pairs of a column with itself.
+ * with e = 1/(n-1). For data that are not centred, f is 1 and e is 0. The sums over pairs of columns are the
+ * sums over all pairs, minus the pairs of a column with itself.
  */
 static ks_quad without_row(const ks_two *t, const ks_sums_work *w, const simple *s, const ks_quad *all,
                            size_t i) {

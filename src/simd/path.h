@@ -1,7 +1,7 @@
 /*
- * The recursion of the path estimator, for VL start rows at once. Lane l of every vector belongs to start row
- * h0 + l, so the code never sums across lanes. A cell is a band of rows and a tile of columns. Each column
- * has sums A[1..nmax], and each row has sums R[1..nmax-1]. Passing through the cell updates them:
+ * Runs the recursion of the path estimator for VL start rows at once. Lane l of every vector belongs to start
+ * row h0 + l, so the code never sums across lanes. A cell is a band of rows and a tile of columns. Each
+ * column has sums A[1..nmax], and each row has sums R[1..nmax-1]. Passing through the cell updates them:
  *
  *    for each row a, for each column b:
  *        for n = nmax ... 2:  old = A[n];  A[n] += R[n-1] x[a,b];  R[n] += old y[a,b]   (but for R[nmax])
@@ -64,7 +64,9 @@ typedef struct {
  */
 typedef struct {
     const double *x, *y; /* first column */
-    /* ends[b] is 1 if column b is the last of its group in the order of the walk. The layout is that of x. */
+    /*
+     * ends[b] is 1 if column b is the last of its group in the order of the walk. ends has the layout of x.
+     */
     const unsigned char *ends;
     size_t cols;
     int dir, nmax; /* see ks_path_cell */

@@ -1,4 +1,4 @@
-/* Sums over a spectrum at one point of the complex plane. */
+/* Computes sums over a spectrum at one point of the complex plane. */
 #include "simd/vec.h"
 
 /* In each lane, the angle of a product of numbers above the real axis, with the number of whole turns. */

@@ -1,6 +1,6 @@
 /*
- * One vector register of doubles, under the same names for every instruction set. The build compiles a source
- * with KS_FOR_<NAME> defined, and KS_K(f) gives its functions the instruction set's name.
+ * Wraps one vector register of doubles, under the same names for every instruction set. The build compiles a
+ * source with KS_FOR_<NAME> defined, and KS_K(f) gives its functions the instruction set's name.
  *
  * VL is the number of lanes. The _fixed functions (SLEEF's "cinz" variants) use no fused multiply-add, so
  * they return the same bits on every instruction set. The other functions are the fastest with an error of 1

@@ -1,7 +1,7 @@
 /*
- * One vector register of floats, under the same names for every instruction set. vec.h does the same for
- * doubles. VF is the number of lanes. Registers can hold the sums of TILE_ROWS rows, with two registers per
- * row.
+ * Wraps one vector register of floats, under the same names for every instruction set. vec.h does the same
+ * for doubles. VF is the number of lanes. Registers can hold the sums of TILE_ROWS rows, with two registers
+ * per row.
  */
 #pragma once
 
