@@ -45,6 +45,9 @@ static void add_flag(const cli_common *c, const char *option, const char *settin
         if (*p == '_') *p = '-';
     const int order = strcmp(flag, "nmax") == 0;
     if (order) snprintf(flag, sizeof flag, "n");
+    /* a command without --select-cols reads the columns that --target names */
+    if (c && strcmp(flag, "select-cols") == 0 && !cli_takes(c->command, flag))
+        snprintf(flag, sizeof flag, "target"), setting = "COLUMN";
     if (!c || !*flag || !cli_takes(c->command, flag)) return;
     if (!setting || (!always && cli_given(c, flag))) setting = "";
     size_t n = strlen(text);

@@ -143,6 +143,9 @@ for nan in error omit-rows; do
     expect_error 3 'unplaced.csv: row 1 .from 0. of --x time is missing; only y may have gaps' \
         kspec wls fit unplaced.csv --x time --nan $nan
 done
+printf 'time,name,signal\n0,a,1\n2,b,2\n3,c,4\n' >named.csv
+expect_error 3 "column 1: 'a' is not a number; leave the column out .--target COLUMN." \
+    kspec wls fit named.csv --x time
 expect_error 3 'many.csv: 3 columns beside x; name the measured one .--target COLUMN.' \
     kspec wls fit many.csv --x time
 expect_error 3 'y.csv has 64 rows, but --sample-weight short.npy has 9' \
