@@ -40,6 +40,7 @@ typedef enum {
     KSPEC_DOUBT_DRAWS_DIFFER, KSPEC_DOUBT_UNCHECKED,
     /* kspec_wls_smooth() */
     KSPEC_DOUBT_REAL_DATA, KSPEC_DOUBT_EXTRAPOLATED, KSPEC_DOUBT_TOO_FEW_FUNCTIONS,
+    KSPEC_DOUBT_RESIDUALS_CORRELATED,
     KSPEC_DOUBT_ESTIMATE_ROUNDING, /* kspec_unbiased() */
     KSPEC_DOUBT_LEFT_OUT           /* kspec_moments(), kspec_spectrum(), kspec_norm(), kspec_compare() */
 } kspec_doubt_code;

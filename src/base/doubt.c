@@ -289,6 +289,10 @@ static const kind kinds[] = {
     [KSPEC_DOUBT_TOO_FEW_FUNCTIONS] = {WARNING, "too-few-functions",
         "{functions} functions may be too few: the last of them stands above the noise; learn more",
         {"functions"}, "p"},
+    [KSPEC_DOUBT_RESIDUALS_CORRELATED] = {WARNING, "residuals-correlated",
+        "the residuals of neighbouring points are correlated ({correlation:2}): the curve misses a part of the "
+        "signal, or the noise is not independent",
+        {"correlation"}},
 
     [KSPEC_DOUBT_ESTIMATE_ROUNDING] = {WARNING, "estimate-rounding",
         "rounding may have moved the value by {rounding:2}, more than a tenth of its {what}: terms of the "

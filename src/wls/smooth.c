@@ -277,6 +277,28 @@ static kspec_status describe(job *j, kspec_error *err) {
     return st;
 }
 
+/*
+ * The correlation of the residuals of neighbouring points. 0 if the residuals are below 1e-6 of the data, where
+ * the scales of the priors end.
+ */
+static double residuals_correlation(const job *j) {
+    const ks_smooth_data *d = &j->data;
+    const double *fitted = j->r->fitted;
+    double product = 0, square = 0;
+    ks_cplx before = {0, 0};
+    for (size_t i = 0; i < d->N; i++) {
+        const size_t at = d->place[i];
+        const double w = d->root_weight ? d->root_weight[i] : 1;
+        const ks_cplx f =
+            d->is_complex ? (ks_cplx){fitted[2 * at], fitted[2 * at + 1]} : (ks_cplx){fitted[at], d->mean.im};
+        const ks_cplx e = {w * (d->y[i].re - (f.re - d->mean.re) / d->unit),
+                           w * (d->y[i].im - (f.im - d->mean.im) / d->unit)};
+        product += e.re * before.re + e.im * before.im, square += e.re * e.re + e.im * e.im;
+        before = e;
+    }
+    return square > 1e-12 * (double)d->N ? product / square : 0;
+}
+
 static void doubt(job *j) {
     const ks_reduced *d = &j->trials[j->best].data;
     const ks_smooth_data *data = &j->data;
@@ -293,6 +315,11 @@ static void doubt(job *j) {
     if (!j->o.p && !j->o.stop_at_noise && d->R && d->K < data->distinct * ks_basis_parts(&d->basis) &&
         j->post.signal[d->K - 1] > noise)
         ks_doubt(to, KSPEC_DOUBT_TOO_FEW_FUNCTIONS, NULL, NULL, (double)(d->K / ks_basis_parts(&d->basis)));
+    /* independent residuals have a standard deviation of 1/sqrt(N) */
+    const double correlation = residuals_correlation(j);
+    if (correlation > 0.3 && correlation * sqrt((double)data->N) > 4 &&
+        (data->is_complex || d->basis.kind != KSPEC_WLS_BASIS_FOURIER))
+        ks_doubt(to, KSPEC_DOUBT_RESIDUALS_CORRELATED, NULL, NULL, correlation);
 }
 
 static kspec_status smooth(job *j, kspec_error *err) {

@@ -16,6 +16,8 @@
 typedef struct {
     size_t N, distinct;
     const double *x;
+    /* the points' places in the caller's arrays */
+    const size_t *place;
     /* the data minus `mean`, divided by `unit`; the imaginary part of real data is 0 */
     const ks_cplx *y;
     ks_cplx mean;

@@ -114,13 +114,14 @@ kspec_status ks_smooth_take(size_t N, const double *x, const double *y, const ks
     if (st) return st;
     point *at = ks_arena_alloc(arena, N, sizeof *at);
     double *xs = ks_arena_alloc(arena, N, sizeof *xs), *root = NULL;
+    size_t *place = ks_arena_alloc(arena, N, sizeof *place);
     ks_cplx *ys = ks_arena_alloc(arena, N, sizeof *ys);
     if (o->weights) root = ks_arena_alloc(arena, N, sizeof *root);
     if (arena->failed) return ks_nomem(err, "the points", arena->failed);
     if ((st = take_points(x, y, N, o, at, &d->N, err))) return st;
     d->distinct = 1;
     for (size_t i = 0; i < d->N; i++) {
-        xs[i] = at[i].x;
+        xs[i] = at[i].x, place[i] = at[i].place;
         d->distinct += i && xs[i] > xs[i - 1];
     }
     if (d->distinct < 2)
@@ -128,7 +129,7 @@ kspec_status ks_smooth_take(size_t N, const double *x, const double *y, const ks
                        d->N, xs[0]);
     d->weight = 1;
     const int equal = !root || take_weights(o->weights, at, d->N, root, &d->weight);
-    d->x = xs, d->y = ys, d->root_weight = equal ? NULL : root;
+    d->x = xs, d->y = ys, d->place = place, d->root_weight = equal ? NULL : root;
     d->step = equal && d->distinct == d->N && d->N > 2 ? step_of(xs, d->N) : 0;
     return take_values(y, d->is_complex, at, d->N, ys, d, err);
 }

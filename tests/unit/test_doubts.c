@@ -438,9 +438,11 @@ static void curve(kspec_doubt_code code, int doubtful) {
     for (int i = 0; i < n; i++) {
         x[i] = (double)i * (i + n) / (2.0 * n * n); /* below 1, and uneven */
         y[i] = steps ? floor(30 * x[i]) : x[i] + 0.01 * sin(5e3 * x[i]);
+        if (doubtful && code == KSPEC_DOUBT_RESIDUALS_CORRELATED) y[i] += sin(9 * x[i]);
     }
     kspec_wls_smooth_opts o = {.size = sizeof o, .basis = KSPEC_WLS_BASIS_LEGENDRE, .at = outside};
     if (doubtful && code == KSPEC_DOUBT_REAL_DATA) o.basis = KSPEC_WLS_BASIS_FOURIER;
+    if (code == KSPEC_DOUBT_RESIDUALS_CORRELATED) o.p = 2;
     o.at_count = doubtful && code == KSPEC_DOUBT_EXTRAPOLATED ? 2 : 1;
     kspec_wls_smooth_result *r = NULL;
     if (done(kspec_wls_smooth((size_t)n, x, y, &o, &r, &err))) add(r->doubts, r->doubt_count);
@@ -538,6 +540,7 @@ static void (*const rows[])(kspec_doubt_code, int doubtful) = {
     [KSPEC_DOUBT_REAL_DATA] = curve,
     [KSPEC_DOUBT_EXTRAPOLATED] = curve,
     [KSPEC_DOUBT_TOO_FEW_FUNCTIONS] = curve,
+    [KSPEC_DOUBT_RESIDUALS_CORRELATED] = curve,
     [KSPEC_DOUBT_ESTIMATE_ROUNDING] = expression,
     [KSPEC_DOUBT_LEFT_OUT] = norm,
 };
