@@ -290,8 +290,8 @@ static const kind kinds[] = {
         "{functions} functions may be too few: the last of them stands above the noise; learn more",
         {"functions"}, "p"},
     [KSPEC_DOUBT_RESIDUALS_CORRELATED] = {WARNING, "residuals-correlated",
-        "the residuals of neighbouring points are correlated ({correlation:2}): the curve misses a part of the "
-        "signal, or the noise is not independent",
+        "the residuals of neighbouring points are correlated ({correlation:2}): the curve misses a part of "
+        "the signal, or the noise is not independent",
         {"correlation"}},
 
     [KSPEC_DOUBT_ESTIMATE_ROUNDING] = {WARNING, "estimate-rounding",

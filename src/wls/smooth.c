@@ -278,8 +278,8 @@ static kspec_status describe(job *j, kspec_error *err) {
 }
 
 /*
- * The correlation of the residuals of neighbouring points. 0 if the residuals are below 1e-6 of the data, where
- * the scales of the priors end.
+ * The correlation of the residuals of neighbouring points. 0 if the residuals are below 1e-6 of the data,
+ * where the scales of the priors end.
  */
 static double residuals_correlation(const job *j) {
     const ks_smooth_data *d = &j->data;
