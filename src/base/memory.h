@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KS_ALIGN 64 /* A cache line and the widest vector register have this size. */
+#define KS_ALIGN 64 /* A cache line and the widest vector register have KS_ALIGN bytes. */
 
 static inline size_t ks_size(size_t a, size_t b) {
     size_t r;

@@ -152,7 +152,7 @@ kspec_status ks_parallel_steps(const ks_run *run, const ks_steps *s, void *ctx, 
     atomic_init(&l.stop, 0);
     atomic_init(&l.step, 0);
     atomic_init(&l.come, 0);
-    atomic_init(&l.workers, MAX_THREADS + 1); /* no step ends early */
+    atomic_init(&l.workers, MAX_THREADS + 1);
     pthread_mutex_init(&l.lock, NULL);
     pthread_cond_init(&l.changed, NULL);
 

@@ -62,7 +62,7 @@ enum { KS_WHOLE_A = 1, KS_WHOLE_B = 2 };
 typedef struct {
     size_t rows, cols;
     const ks_mat_product *product;
-    int whole; /* whole names the operands that copy_in() created, KS_WHOLE_A and KS_WHOLE_B. */
+    int whole; /* The names below are ways to store matrices for a computation. */
     const ks_mat_expression *expression;
     ks_tile_result what;
     size_t symmetrise; /* number of rows */

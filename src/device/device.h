@@ -35,7 +35,7 @@ typedef struct ks_device {
     size_t share, taken;
     /* `operation` counts the operations on the streamed matrices so far. */
     size_t operation;
-    /* The limit of KSPEC_GPU_MEMORY on device bytes. 0 means no limit. */
+    /* KSPEC_GPU_MEMORY limits the device bytes to `most`. 0 means no limit. */
     size_t most;
 } ks_device;
 

@@ -131,7 +131,7 @@ typedef struct {
 
 enum { KS_BATCH_ROWS = 6, KS_BATCH_COLS = 5, KS_BATCH_TOTALS = 5 };
 typedef struct {
-    double *X; /* `count` matrices of P x Q each, which the call overwrites. */
+    double *X; /* X contains `count` matrices of P x Q each, which the call overwrites. */
     size_t count, P, Q;
     int centered, by_columns; /* by_columns: X^T X */
     /*

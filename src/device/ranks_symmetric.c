@@ -342,11 +342,14 @@ kspec_status ks_ranks_symmetric(const ks_run *run, const ks_mat_product *p, cons
 size_t ks_ranks_symmetric_room(int ranks, const ks_mat_product *p, int whole) {
     const size_t width = window_width((p->n + KS_STRIP - 1) / KS_STRIP, p->k) * KS_STRIP;
     const size_t own = ks_strip_rows_most(p->n, ranks);
-    /* Memory for the received window, for twice as many strips to send, and for the strips of this rank. */
+    /*
+     * The product needs memory for the received window, for twice as many strips to send, and for the strips
+     * of this rank.
+     */
     const size_t windows = ks_size(ks_size_add(3 * width, own + KS_STRIP), ks_depth(p->k));
     size_t room = ks_size(own, width);
     if (!(whole & KS_WHOLE_A)) room = ks_size_add(room, windows);
     if (!(whole & KS_WHOLE_B)) room = ks_size_add(room, windows);
-    /* Memory to send and receive the mirrored half. */
+    /* The product needs memory to send and receive the mirrored half. */
     return ks_size_add(room, ks_size(own, p->n + 2 * KS_STRIP));
 }

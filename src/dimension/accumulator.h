@@ -22,13 +22,13 @@ struct kspec_accumulator {
     ks_group_sample group_sample;
     ks_stream_room room;
     /*
-     * The GPU of earlier batches, and the state on that GPU. lost is 1 if the GPU failed with rows in its
-     * state.
+     * placement is the GPU of earlier batches. The field `there` is the state on that GPU. lost is 1 if the
+     * GPU failed with rows in its state.
      */
     ks_placement placement;
     ks_stream_there there;
     int lost;
-    /* Rows that wait, in their own units, with memory for `block` + 1 rows. */
+    /* waiting contains rows that wait, in their own units, with memory for `block` + 1 rows. */
     double *waiting;
     size_t held, block;
     /*

@@ -64,7 +64,7 @@ static void pass_group_sample(mover *m, ks_group_sample *s) {
     const size_t count = s->count;
     pass(m, &limited, 1, sizeof limited);
     ks_kept_group limit = s->limit;
-    limit.first = 0; /* another process cannot use it */
+    limit.first = 0;
     pass(m, &limit, 1, sizeof limit);
     if (m->reading) s->limit = limit;
     if (m->reading) s->limited = 0, s->count = 0;

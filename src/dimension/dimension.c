@@ -124,7 +124,7 @@ typedef struct {
     int exponent, count;
 } parts;
 
-/* Adds one part of the matrix, with the rows rows[0 ... P-1] and the columns cols[0 ... Q-1]. */
+/* Adds one part of the matrix, with the first P of the listed rows and the first Q of the listed columns. */
 static kspec_status add_part(const ks_run *run, const kspec_dimension_opts *o, const kspec_matrix *phi,
                              size_t ntrials, const size_t *rows, size_t P, const size_t *cols, size_t Q,
                              parts *sum, kspec_error *err) {

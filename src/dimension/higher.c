@@ -9,7 +9,8 @@
 
 int ks_higher_most(const ks_measured *m) {
     /*
-     * The exact estimator needs n rows (2n if centred) and n columns. The jackknife needs one more of each.
+     * The exact estimator needs n rows (2n if centred) and n columns. The jackknife needs one more row and
+     * one more column.
      */
     const ks_trials *t = &m->trials;
     const size_t sampled = (t->P - 1) / (ks_centred(t->center) ? 2 : 1),

@@ -313,8 +313,7 @@ static void backward_product(ks_exec_state *x, uint32_t k) {
         right = x->plan->edges[p->R].nref > 0;
     ks_run part;
     if (symmetric) ks_exec_room(x, &(ks_room){.symmetrise = size_of(x, p->ku)});
-    if (symmetric &&
-        ks_exec_step(x, 3 * KS_ELEMENT_COST * product_size(x, k), &part)) /* one step counts both sides */
+    if (symmetric && ks_exec_step(x, 3 * KS_ELEMENT_COST * product_size(x, k), &part))
         x->status = x->at->symmetrise(&part, size_of(x, p->ku), x->adjoint[k], x->err);
     /*
      * Both sides of the product give the same q. A side that consists only of given matrices has no adjoint

@@ -21,7 +21,7 @@ typedef struct {
     size_t nread, read_room;
     uint32_t searches;
 
-    /* The graph, and the set with the one vertex that must remain. */
+    /* net is the graph, and root is the set with the one vertex that must remain. */
     const ks_net *net;
     unsigned root;
     /* The search may still visit `budget` states. */

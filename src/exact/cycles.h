@@ -19,7 +19,7 @@ typedef struct {
      * entry of a Gram matrix.
      */
     int one_sided;
-    /* If two_trials is 1, A and B differ. A one-sided Gram matrix is then not symmetric. */
+    /* If two_trials is 1, A and B differ. With two trials, a one-sided Gram matrix is not symmetric. */
     int two_trials;
     /*
      * If weighted is 1, the estimate is centred or from a finite population, and both sides were sampled. The
@@ -66,8 +66,8 @@ enum { KS_GRAPHS_MAX = 300 };
 size_t ks_graphs(ks_exact_form form, int n, ks_graph *out);
 
 /*
- * The graphs of all orders and their plan. If both sides were sampled, source 0 is A, and source 1 is B if B
- * differs. With a complete side, source 0 is the Gram matrix.
+ * Contains the graphs of all orders and their plan. If both sides were sampled, source 0 is A, and source 1
+ * is B if B differs. With a complete side, source 0 is the Gram matrix.
  */
 typedef struct {
     ks_exact_form form;
@@ -82,7 +82,7 @@ typedef struct {
 
 /*
  * Lists the graphs and makes the plan for a matrix of rows x cols. With a complete side, the plan depends
- * only on `rows`. At nmax = 5 this takes 1 to 4 ms, and much less at lower orders.
+ * only on `rows`. At nmax = 5 the function takes 1 to 4 ms, and much less at lower orders.
  */
 kspec_status ks_cycles_make(ks_cycles *c, ks_exact_form form, size_t rows, size_t cols, int nmax,
                             kspec_error *err);

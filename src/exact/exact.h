@@ -18,9 +18,9 @@ typedef struct {
     /* whether A and B differ */
     int two;
     /*
-     * Only if both sides were sampled. `center` names the side whose mean is removed from the kernel. The
-     * caller removes the same mean from the data beforehand. population contains the sizes of the populations
-     * of rows and columns, where 0 means infinite.
+     * center and population matter only if both sides were sampled. center names the side whose mean is
+     * removed from the kernel. The caller removes the same mean from the data beforehand. population contains
+     * the sizes of the populations of rows and columns, where 0 means infinite.
      */
     kspec_center center;
     double population[2];
@@ -28,7 +28,7 @@ typedef struct {
     int threads;
 
     ks_cycles cycles;
-    /* The costs without and with leave-one-out estimates. 0 means not yet counted. */
+    /* `work` and `bytes` are the costs without and with leave-one-out estimates. 0 means not yet counted. */
     double work[2];
     size_t bytes[2];
     /* The costs refer to one rank of this team, or to one process if team is NULL. */

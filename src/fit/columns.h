@@ -19,8 +19,8 @@ typedef struct {
 } ks_columns;
 
 /*
- * The number kappa as a function of a point c above the real axis. 1/kappa is the mean over columns of 1/(c +
- * v ratio). With equal columns, kappa = c + v.
+ * Describes the number kappa as a function of a point c above the real axis. 1/kappa is the mean over columns
+ * of 1/(c + v ratio). With equal columns, kappa = c + v.
  */
 typedef struct {
     /* slope is d kappa/dc */

@@ -12,8 +12,8 @@ typedef struct {
     double unit;
     int exponent;
     /*
-     * All min(P,Q) eigenvalues of M M^T/(PQ), in decreasing order and in the units of d. The list d.s
-     * contains only those above rounding errors.
+     * `all` contains the min(P,Q) eigenvalues of M M^T/(PQ), in decreasing order and in the units of d. The
+     * list d.s contains only those above rounding errors.
      */
     size_t all_count;
     double *all;

@@ -10,7 +10,7 @@
 #include "fit/tuning.h"
 
 /*
- * The unknowns of the fit are n nodes for the eigenvalues 1 ... end. The first K nodes represent the observed
+ * A problem has as unknowns n nodes for the eigenvalues 1 ... end. The first K nodes represent the observed
  * groups. If `dust` is 1, the noise is one more unknown, and the last number in arrays of N numbers.
  */
 typedef struct {

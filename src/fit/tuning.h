@@ -164,13 +164,16 @@ static const double KS_ENDS[] = {0.1, 0.16, 0.25, 0.4, 0.6, 0.8, 1, 1.6, 2.5, 4}
 KS_CONSTANT(KS_END_UNIT, 0.4);
 enum { KS_END_COUNT = 10 };
 /*
- * The logarithm of unknown noise, relative to the lower half of the sample's spectrum, has this prior mean
- * and standard deviation. With noise alone, this half contains from a tenth of the sum (P = Q) to half of the
- * sum (P far from Q).
+ * The logarithm of unknown noise, relative to the lower half of the sample's spectrum, has the prior mean
+ * KS_NOISE_MEAN and the prior standard deviation KS_NOISE_SD. With noise alone, this half contains from a
+ * tenth of the sum (P = Q) to half of the sum (P far from Q).
  */
 KS_CONSTANT(KS_NOISE_MEAN, 1);
 KS_CONSTANT(KS_NOISE_SD, 2);
-/* The logarithm of given noise has this prior standard deviation. Errors known from trials are added. */
+/*
+ * The logarithm of given noise has the prior standard deviation KS_NOISE_GIVEN_SD. Errors known from trials
+ * are added.
+ */
 KS_CONSTANT(KS_NOISE_GIVEN_SD, 0.01);
 
 /* ---- results ---- */

@@ -119,7 +119,7 @@ static kspec_status parse_gzip(const ks_bytes *bytes, const char *name, ks_array
     status = ks_gunzip(bytes->data, bytes->size, plain, capacity, &got, name, err);
     if (status == KSPEC_OK && got == capacity)
         status = ks_fail(err, KSPEC_E_IO, "%s: needs %zu bytes of data, unpacks to more", name, h.need);
-    if (status == KSPEC_OK) /* the file may have changed */
+    if (status == KSPEC_OK)
         status = convert(&h, plain + h.offset, got > h.offset ? got - h.offset : 0, name, out, err);
     ks_free(plain);
     return status;

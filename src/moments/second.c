@@ -444,8 +444,8 @@ kspec_status ks_second_make(const ks_run *run, ks_measured *m, int splits, uint6
 }
 
 /*
- * The square of the trace of data that are not centred, from sums of t = a b over all entries. Let u_i be the
- * sum of t over row i, v_k the sum over column k, and S the sum over all entries. Over pairs of different
+ * Data that are not centred give the square of the trace from sums of t = a b over all entries. Let u_i be
+ * the sum of t over row i, v_k the sum over column k, and S the sum over all entries. Over pairs of different
  * rows and different columns, the square is
  *     S^2 - sum u^2 - sum v^2 + sum t^2.
  * In a population of N rows, N of the N^2 pairs of rows are equal. The same fraction of the pairs of columns

@@ -40,7 +40,7 @@ typedef struct {
      * without replacement leaves. For infinite N, share is 1.
      */
     double share[2];
-    /* Bounds on the rounding errors of trace, square and moment. */
+    /* lost contains bounds on the rounding errors of trace, square and moment. */
     ks_lost lost[3];
     /* `scaled` contains the sums of one trial with scaled columns. ks_sums explains these sums. */
     ks_quad scaled;

@@ -51,6 +51,6 @@ typedef struct {
 
 /*
  * Computes the estimates in about 100 (rows.count + P) Q^2 operations. Data that are not centred take a tenth
- * of that.
+ * of the operations.
  */
 kspec_status ks_pairs_make(const ks_run *run, const ks_pairs *in, const ks_pairs_out *out, kspec_error *err);

@@ -18,7 +18,7 @@ typedef struct {
     int centered;
     double n;
     size_t count;
-    ks_stream_part p;    /* centred or about 0 */
+    ks_stream_part p;
     double *mean;        /* 0 if centred */
     double *x, *r[2];    /* x contains scaled rows, centred if requested. r[a] is |x_a|^2. */
     double *form[3];     /* form[w][i] is x_a' G_ab x_b for row i. */

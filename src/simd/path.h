@@ -72,7 +72,8 @@ typedef struct {
     int dir, nmax; /* see ks_path_cell */
     double scale;
     /*
-     * The sums of the first column before the group. old, prefix and V have the layout of A in ks_path_cell.
+     * old contains the sums of the first column before the group. old, prefix and V have the layout of A in
+     * ks_path_cell.
      */
     const double *old;
     /* A belongs to the first column, and R to the row. S is scratch of nmax-1 vectors. */

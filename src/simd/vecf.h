@@ -43,8 +43,8 @@ static inline vf vf_sqrt(vf x) { return (vf){sqrtf(x[0]), sqrtf(x[1]), sqrtf(x[2
 #endif
 
 /*
- * Between vf_flush_begin() and vf_flush_end(), numbers below 2^-126 count as 0. The means of a silent neuron
- * decay to such numbers, on which arithmetic is a hundred times slower.
+ * Between vf_flush_begin() and vf_flush_end(), numbers below 2^-126 count as 0. Arithmetic on numbers below
+ * 2^-126, to which the means of a silent neuron decay, is a hundred times slower.
  */
 #if defined(__SSE__)
 #include <xmmintrin.h>
