@@ -31,8 +31,8 @@ ks_isa ks_isa_best(void) {
 }
 
 /*
- * The choice that KSPEC_ISA makes. If it is impossible, `refusal` contains the reason, and every computation
- * reports it.
+ * The choice that KSPEC_ISA makes. If the choice is impossible, `refusal` contains the reason, and every
+ * computation reports it.
  */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static ks_isa chosen;

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "kspec/doubt.h"
 
-/* The list of one result, and the arena that owns it. */
+/* Contains the list of doubts of one result, and the arena that owns the list. */
 typedef struct {
     ks_arena *arena;
     size_t *count;
@@ -37,8 +37,8 @@ void ks_doubt_lower(ks_doubts to);
 void ks_doubt_set(ks_doubts to, const char *setting);
 
 /*
- * Adds the note that the library skipped `what` to save time. The note says that the option with this setting
- * computes it.
+ * Adds the note that the library skipped `what` to save time. The note names the option and the setting with
+ * which the library computes `what`.
  */
 void ks_doubt_left_out(ks_doubts to, const char *what, const char *option, const char *setting);
 

@@ -27,8 +27,8 @@ void *ks_arena_list(ks_arena *a, size_t count, size_t size);
 #define ks_hand_over(st, result, out) ((st) ? (kspec_free(result), (st)) : (*(out) = (result), KSPEC_OK))
 
 /*
- * Ends a public call that began with ks_begin() at `start`. After a failure the macro frees the result.
- * Otherwise it sets the seconds and stores the result in *out. Returns st.
+ * Ends a public call that began with ks_begin() at `start`. After a failure the macro frees the result. After
+ * a success the macro sets the seconds and stores the result in *out. Returns st.
  */
 #define ks_end(st, result, start, out) \
     ((st) ? (kspec_free(result), (st)) \

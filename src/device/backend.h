@@ -93,7 +93,10 @@ typedef struct {
     kspec_status (*hold)(const ks_run *run, size_t rows, size_t cols, const char *what, ks_mat **out,
                          kspec_error *err);
     void (*drop)(const ks_run *run, ks_mat *p);
-    /* Declares that the next operation on a matrix overwrites it. NULL if the backend does not need this. */
+    /*
+     * Declares that the next operation on a matrix overwrites it. idle is NULL if the backend does not need
+     * the declaration.
+     */
     void (*idle)(const ks_run *run, ks_mat *p);
     /*
      * Turns a host matrix into a matrix of this backend, in the same memory or as a copy. A matrix that is on
@@ -144,7 +147,7 @@ const ks_backend *ks_backend_for(const ks_run *run, size_t P, size_t Q);
 
 /*
  * A team divides matrices among its ranks if P Q max(P,Q) is at least ks_ranks_least, usually 1e8. Tests may
- * change it.
+ * change ks_ranks_least.
  */
 extern double ks_ranks_least;
 

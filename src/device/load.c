@@ -44,7 +44,8 @@ static void load(void) {
         return;
     }
     /*
-     * dlsym() returns the address of a function as a pointer to an object. POSIX allows a program to copy it.
+     * dlsym() returns the address of a function as a pointer to an object. POSIX allows a program to copy the
+     * address.
      */
     void *symbol = dlsym(library, KS_PLUGIN_ENTRY);
     ks_plugin_entry entry = NULL;

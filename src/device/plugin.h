@@ -5,7 +5,7 @@
  *
  * Matrices are dense, row-major doubles in device memory. The library never follows pointers to device
  * memory. Vectors, such as `row` and `col` of an expression, are short, and the library computes with them.
- * So they are in host memory unless an expression says otherwise.
+ * So vectors are in host memory unless an expression says otherwise.
  *
  * The same call gives the same bits on the same device, because no sum depends on the order in which threads
  * run.

@@ -15,7 +15,7 @@ kspec_status ks_product_of_host(const ks_run *run, const ks_matmul *p, const cha
 kspec_status ks_gram_of_host(const ks_run *run, size_t P, size_t Q, double alpha, const double *M, double *G,
                              const char *what, kspec_error *err);
 
-/* Solve smaller eigenproblems on the processor; tests change this. */
+/* The CPU solves smaller eigenproblems. Tests change the limit. */
 extern size_t ks_eigen_least;
 
 /*

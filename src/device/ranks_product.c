@@ -34,8 +34,8 @@ static side side_of(kspec_team *t, const ks_mat *p, int turned) {
 }
 
 /*
- * On one machine, ranks read each other's strips directly. share() sets the operands up for this. B may be A,
- * and C is the number of entries of the product.
+ * On one machine, ranks read each other's strips directly. share() prepares the operands for direct reading.
+ * B may be A, and C is the number of entries of the product.
  */
 static kspec_status share(kspec_team *t, side *A, side *B, size_t C, kspec_error *err) {
     side *sides[] = {A, B};

@@ -217,7 +217,7 @@ static kspec_status check_entries(kspec_accumulator *a, const kspec_matrix *x, c
                                   kspec_error *err) {
     rows_job j = {.a = a, .x = x, .what = what, .count = x->rows};
     kspec_status st = each_rows(&j, check_rows, NULL);
-    /* Only a second look, by this thread, says which option leaves such rows out. */
+    /* Only this thread's second look at the entries can name the option that leaves out rows with NaN. */
     const ks_worker alone = {.err = err};
     for (size_t k = 0; st && k * ROWS < x->rows; k++) {
         kspec_status found = check_rows(&j, k, &alone);

@@ -13,10 +13,10 @@
 enum { HIGHEST = KS_HIGHER_MOST, USUAL = 2 };
 
 /*
- * Estimates from one matrix, or from a quarter of it. Each list has 1 + P + Q values: from all data, without
- * each row, and without each column. `square` is m(1)^2, of[0] is the dimension, and of[n] is the moment
- * m(n). All lists divide the data by the same 2^unit. `lost` bounds the rounding errors of the values from
- * all data.
+ * Contains estimates from one matrix, or from a quarter of the matrix. Each list has 1 + P + Q values: from
+ * all data, without each row, and without each column. `square` is m(1)^2, of[0] is the dimension, and of[n]
+ * is the moment m(n). All lists divide the data by the same 2^unit. `lost` bounds the rounding errors of the
+ * values from all data.
  */
 typedef struct {
     size_t P, Q;
@@ -90,7 +90,7 @@ static kspec_status open_pair(pair_of_lists *p, kspec_paired paired, const lists
 /*
  * Adds one side of the difference x - y to the jackknife. x and y have N[0] and N[1] values, from of[0] and
  * of[1] rows or columns. If shared is 1, both matrices have the same rows or columns, and leave out the same
- * one.
+ * row or column.
  */
 static void add_sides(const double *x, const double *y, const size_t N[2], const double of[2], int shared,
                       const double share[2], double *room, ks_spread *s) {

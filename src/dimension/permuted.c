@@ -217,8 +217,8 @@ double ks_permuted_p(const ks_shape *K, const ks_shape *L, size_t P, double cros
     ks_permuted_moments(K, L, &variance, &skewness);
     if (!(variance > 0)) return NAN;
     /*
-     * Without signal, the mean over n rows has a standard deviation proportional to 1/n. So convert it from n
-     * to all rows.
+     * Without signal, the mean over n rows has a standard deviation proportional to 1/n. So convert the
+     * standard deviation from n to all rows.
      */
     const double sd = sqrt(variance) / (n * (n - 3)) * n / all;
     return ks_skewed_tail(skewness, cross / sd);

@@ -7,7 +7,7 @@
 
 enum { KS_GIVEN = (KS_SOURCES - 1) / 2, KS_AXIS_LABEL = 120, KS_DISTINCT_MOST = 5 };
 
-/* A matrix and the caller's name for it. */
+/* Contains a matrix and the caller's name for the matrix. */
 typedef struct {
     const char *name;
     size_t trials, size[2];

@@ -79,8 +79,8 @@ static void leaf(search *s, const uint64_t *c) {
 }
 
 /*
- * Do u and v have the same edges to the same vertices, and no edge to each other? If they do, either may come
- * first.
+ * Do u and v have the same edges to the same vertices, and no edge to each other? If they do, either of u and
+ * v may come first.
  */
 static int twins(const ks_net *g, int u, int v) {
     int count[KS_NET_LINKS] = {0};

@@ -51,7 +51,7 @@ KS_CONSTANT(KS_CUT, 0.12);
 
 /* ---- scatter ---- */
 
-/* The variance of the count at a level comes from the levels this far above and below it. */
+/* The variance of the count at a level comes from the levels KS_DIAGONAL above and below that level. */
 KS_CONSTANT(KS_DIAGONAL, 0.1);
 /* The path of the leverages' correction has an angle of KS_PATH_ANGLE pi to the positive axis. */
 KS_CONSTANT(KS_PATH_ANGLE, 0.9);
@@ -76,7 +76,7 @@ KS_CONSTANT(KS_TAIL_VARIANCE, 1.5);
  * one number per step.
  */
 enum { KS_COLUMN_LEVELS = 10 };
-/* Columns count as equal if their noise variances have a smaller relative variance than this. */
+/* Columns count as equal if the relative variance of their noise variances is below KS_COLUMNS_EQUAL. */
 KS_CONSTANT(KS_COLUMNS_EQUAL, 0.02);
 
 /*

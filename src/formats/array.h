@@ -54,7 +54,7 @@ typedef struct {
     int is_complex;
     /*
      * For text with a header, col_names contains shape[1] names in one allocation, which ks_free() frees.
-     * Otherwise it is NULL.
+     * Without a header, col_names is NULL.
      */
     int has_header;
     /* If decimal_commas is 1, the text's commas between columns may be decimal commas. */
@@ -81,8 +81,8 @@ kspec_status ks_array_new(ks_array *a, int ndim, const size_t *shape, double **d
 
 /*
  * The functions parse the formats. Messages call the input `name`. If the bytes can be used in place (npy:
- * little-endian f8, 8-byte aligned), a parser moves *bytes into out->storage and clears *bytes. Otherwise it
- * copies the values into new memory. After a failure *out is empty and the caller still owns *bytes.
+ * little-endian f8, 8-byte aligned), a parser moves *bytes into out->storage and clears *bytes. If not, the
+ * parser copies the values into new memory. After a failure *out is empty and the caller still owns *bytes.
  */
 kspec_status ks_npy_parse(ks_bytes *bytes, const char *name, ks_array *out, kspec_error *err);
 kspec_status ks_npz_parse(ks_bytes *bytes, const char *key, const char *name, ks_array *out,

@@ -98,8 +98,8 @@ static kspec_status read_all(ks_bytes *b, int fd, const char *what, kspec_error 
 }
 
 /*
- * Maps the file. If it cannot be mapped, *b stays empty, without an error, and the caller reads the file
- * instead.
+ * Maps the file. If the file cannot be mapped, *b stays empty, without an error, and the caller reads the
+ * file instead.
  */
 static void map_all(ks_bytes *b, int fd, const char *path, const struct stat *st) {
     /* A redirected standard input may begin in the middle of its file. Files in /proc report a size of 0. */

@@ -100,9 +100,9 @@ enum { SHAPE, INDPTR, INDICES, DATA, PARTS };
 static const char *const part_names[] = {"shape.npy", "indptr.npy", "indices.npy", "data.npy"};
 
 /*
- * Finds out whether the archive is a sparse matrix. If it is, the function sets format to "csr" or the like
- * and finds the members. Otherwise, format is "". A damaged archive also gives "", because the code that
- * reads the archive next reports the damage.
+ * Finds out whether the archive is a sparse matrix. For a sparse matrix, the function sets format to "csr" or
+ * the like and finds the members. Otherwise, format is "". A damaged archive also gives "", because the code
+ * that reads the archive next reports the damage.
  */
 static kspec_status find_sparse(const ks_zip *z, char format[8], ks_zip_member *parts, int *has_parts,
                                 kspec_error *err) {

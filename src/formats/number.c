@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number in a field is +-w * 10^exp10. If it has many digits, w is cut off at 2^64. */
+/* The number in a field is +-w * 10^exp10. If the number has many digits, w is cut off at 2^64. */
 typedef struct {
     const char *digits, *digits_end; /* With at most one point. */
     ptrdiff_t count;                 /* includes leading zeros */

@@ -1,6 +1,6 @@
 /*
- * Tests whether rounding may have spoiled second-order estimates. If it may have, the functions recompute the
- * estimates with twice the digits (pairs/twice.h).
+ * Tests whether rounding may have spoiled second-order estimates. If rounding may have spoiled them, the
+ * functions recompute the estimates with twice the digits (pairs/twice.h).
  */
 #pragma once
 

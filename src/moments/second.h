@@ -30,7 +30,7 @@ typedef struct {
     /*
      * `naive` is the participation ratio of the matrix's own eigenvalues, and `own` is the sum of squares of
      * its Gram matrix. Both are NaN if entries are missing. `own` is also NaN if ks_second_of_moment() did
-     * not need it.
+     * not need the sum.
      */
     double naive, own;
     /* The fraction of the cycles of order 2 without missing entries. */
@@ -48,10 +48,10 @@ typedef struct {
 } ks_second;
 
 /*
- * One matrix whose trials were checked, scaled for order 2, and centred if t->center requests it. Rows and
- * columns are samples without replacement from populations of the sizes population[0] and population[1],
- * which may be INFINITY. A complete side has a population as large as the sample, and leaving out one of its
- * rows or columns changes nothing.
+ * Describes one matrix whose trials were checked, scaled for order 2, and centred if t->center requests it.
+ * Rows and columns are samples without replacement from populations of the sizes population[0] and
+ * population[1], which may be INFINITY. A complete side has a population as large as the sample, and leaving
+ * out one of its rows or columns changes nothing.
  */
 typedef struct {
     ks_trials trials;

@@ -55,8 +55,8 @@ kspec_matrix *ks_trials_turned(const kspec_matrix *phi, size_t count, ks_arena *
 ks_trials ks_trials_of(const kspec_matrix *phi, size_t ntrials, const kspec_moments_opts *how);
 
 /*
- * Checks the shapes of the trials and the number of trials of each row. Treats equal numbers as if none were
- * given.
+ * Checks the shapes of the trials and the number of trials of each row. If all rows have equally many trials,
+ * sets row_trials to NULL.
  */
 kspec_status ks_trials_init(ks_trials *t, kspec_error *err);
 

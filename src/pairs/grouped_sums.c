@@ -18,7 +18,8 @@ static double row_dot(const ks_grouped *g, ks_grouped_matrix M, ks_grouped_matri
 static void add_row(const ks_grouped *g, size_t k, int b, ks_forms *f) {
     static const int WW[4][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}},
                      WE[5][2] = {{0, 1}, {1, 1}, {2, 1}, {0, 2}, {1, 2}}, EE[3][2] = {{1, 1}, {1, 2}, {2, 2}};
-    const int one = g->E[1] == NULL; /* If all groups have one size, other products are multiples of these. */
+    /* If all groups have one size, only the first product of each kind is needed. */
+    const int one = g->E[1] == NULL;
     ks_grouped_matrix W[3], E[3];
     for (int i = 0; i < 3; i++) W[i] = ks_grouped_w(g, i);
     for (int i = 0; i < 4; i++) f->WW[i] += !i || !one ? row_dot(g, W[WW[i][0]], W[WW[i][1]], k, b) : 0;

@@ -28,7 +28,7 @@ typedef struct {
     const ks_groups *rows, *cols;
     int centered;
     /*
-     * alike matters only for centred groups of rows. If it is 1, all tuples of four rows from different
+     * alike matters only for centred groups of rows. If alike is 1, all tuples of four rows from different
      * groups have equal weight in every term. Then a constant added to a column changes nothing, even if the
      * groups differ in size.
      */

@@ -49,7 +49,9 @@ static kspec_status row_band(void *ctx, size_t chunk, const ks_worker *worker) {
     return KSPEC_OK;
 }
 
-/* Sums about 0 need n mean mean' in addition to G. The function adds this part to each row's forms. */
+/*
+ * Sums about 0 need G plus n times the product mean mean'. The function adds this part to each row's forms.
+ */
 static void forms_about_zero(job *j) {
     for (size_t i = 0; i < j->count; i++) {
         const double *x = j->x + i * j->s->all,

@@ -98,9 +98,9 @@ double ks_sums_trace(const ks_quad *q, const ks_sums_rows *rows, size_t Q) {
 
 /*
  * Two columns drawn from a population of M are different in 1 - 1/M of all cases, and equal in 1/M. The
- * sample's pairs of different columns estimate the first case, and its single columns estimate the second. So
- * the estimate is (1 - 1/M) / (Q (Q-1)) times the sum over all pairs minus `share` times the sum over single
- * columns, where share is (M - Q) / (M - 1).
+ * sample's pairs of different columns estimate the mean over different columns, and its single columns
+ * estimate the mean over equal ones. So the estimate is (1 - 1/M) / (Q (Q-1)) times the sum over all pairs
+ * minus `share` times the sum over single columns, where share is (M - Q) / (M - 1).
  */
 double ks_sums_own_share(size_t count, double population) {
     double Q = (double)count;

@@ -38,13 +38,13 @@ typedef struct {
     /* If centered is 1, the columns have mean 0, and leaving out a row also changes the mean. */
     int centered;
     /*
-     * `whole` matters only with `same`. If it is 1, the function skips the leave-one-out values, whose lists
-     * are NULL. This saves half of the products.
+     * `whole` matters only with `same`. If whole is 1, the function skips the leave-one-out values, whose
+     * lists are NULL. This saves half of the products.
      */
     int whole;
     /*
-     * `scaled` matters only with `same` and one trial. If it is 1, the function also computes ks_sums.scaled,
-     * unless that needs a further product.
+     * `scaled` matters only with `same` and one trial. If scaled is 1, the function also computes
+     * ks_sums.scaled, unless that needs a further product.
      */
     int scaled;
 } ks_two;

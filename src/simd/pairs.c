@@ -167,7 +167,7 @@ KS_INLINE vd rows_left(const three_units *t, vd minus, vd N) {
 
 /*
  * Computes the same as estimate(), but every tuple of four rows from different groups counts alike. The
- * estimate is A - 2B + C, where the terms have two, three and four units.
+ * estimate is A - 2B + C, where A, B and C are sums over two, three and four units.
  */
 KS_INLINE void estimate_alike(const vd *s, vd minus, const ks_pairs_panel *panel, size_t g, vd keep,
                               vd *moment, vd *square) {

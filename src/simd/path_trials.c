@@ -3,8 +3,8 @@
 #include "simd/vec.h"
 
 /*
- * If every edge has its own matrix, registers cannot hold the sums of several orders. So this is a plain loop
- * over rows.
+ * If every edge has its own matrix, registers cannot hold the sums of several orders. So the function is a
+ * plain loop over rows.
  */
 KS_DECLARE(path_sweep_trials);
 void KS_K(ks_path_sweep_trials)(const ks_path_cell *c, const double *const *x, const double *const *y) {
