@@ -4,10 +4,11 @@
 #
 #   sh scripts/wheels.sh FOLDER [x86_64] [aarch64] [cuda]
 #
-# Debian 12 has what it needs: python3-venv, autotools-dev, debian-archive-keyring and the packages of `make
-# setup`. FOLDER keeps compilers, libraries and builds for the next time. Without a kind: this machine's,
-# the other architecture, and cuda where nvcc is found. kspec-cuda is linked with the CUDA of this machine
-# and finds NVIDIA's libraries in their own wheels, ../nvidia/cu13/lib as seen from the plugin.
+# Debian 12 has what it needs: python3-venv, autotools-dev, debian-archive-keyring, for the other architecture
+# binutils-aarch64-linux-gnu, and the packages of `make setup`. FOLDER keeps compilers, libraries and builds
+# for the next time. Without a kind: this machine's, the other architecture, and cuda where nvcc is found.
+# kspec-cuda is linked with the CUDA of this machine and finds NVIDIA's libraries in their own wheels,
+# ../nvidia/cu13/lib as seen from the plugin.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1" "$root/dist"
@@ -67,6 +68,10 @@ compile() { # arch
 
 # the files of the package that are made are the same on both architectures
 kspec_wheel() { # arch
+    command -v "$1-linux-gnu-strip" >/dev/null || {
+        echo "kspec: no $1-linux-gnu-strip; install binutils-$(echo "$1" | tr _ -)-linux-gnu" >&2
+        exit 1
+    }
     [ "$1" = "$here" ] || [ -d "$folder/$here/build/python/kspec" ] || compile "$here"
     compile "$1"
     place=$folder/$1/package
@@ -76,8 +81,7 @@ kspec_wheel() { # arch
     rm -rf "$place/python/kspec/__pycache__"
     cp "$folder/$1/build/libkspec_tool.so" "$place/python/kspec/"
     cp "$folder/$1/build/kspec" "$place/python/kspec/bin/"
-    strip=$(command -v "$1-linux-gnu-strip" || echo "$folder/$1/bin/objcopy -S")
-    $strip "$place/python/kspec/libkspec_tool.so" "$place/python/kspec/bin/kspec"
+    "$1-linux-gnu-strip" "$place/python/kspec/libkspec_tool.so" "$place/python/kspec/bin/kspec"
     cp "$prefix"/licences/*.txt "$place/licences/"
     cp "$blas"/scipy_openblas32-*.dist-info/licenses/LICENSE.txt "$place/licences/openblas.txt"
     raw_wheel "$folder/$1" "$root" "KSPEC_PREBUILT=$place"
