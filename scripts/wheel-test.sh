@@ -1,7 +1,8 @@
 #!/bin/sh
 # Proves that the wheels need nothing of this system: runs the package and the command in Debian roots that
 # have Python, and neither a compiler nor a BLAS. Needs root, debootstrap and the network; takes minutes.
-# The ARM64 wheel runs under qemu-user (qemu-aarch64-static), in a root that is unpacked but not configured.
+# The ARM64 wheel runs under qemu-user (qemu-aarch64-static), in a root that is unpacked but not configured; its
+# reference values need NumPy on this machine.
 #
 #   sudo sh scripts/wheel-test.sh FOLDER WHEEL... [-- SUITE...]
 #
@@ -81,8 +82,9 @@ for wheel in $wheels; do
         mount -t proc proc "$root/proc"
         status=0
         echo "== $suite $machine: $(basename "$wheel")"
-        run="chroot $root env -i PATH=/usr/bin:/bin PYTHONPATH=/opt/kspec LANG=C.UTF-8"
-        run="$run $emulator /usr/bin/python3"
+        # (an emulated root's own env could not start)
+        run="env -i PATH=/usr/sbin:/usr/bin:/bin PYTHONPATH=/opt/kspec LANG=C.UTF-8"
+        run="$run chroot $root $emulator /usr/bin/python3"
         $run -W error /proof.py $emulator || status=$?
         # the reference values; an emulated Python cannot start an emulated program
         printf '#!/bin/sh\nexec %s -L %s %s/opt/kspec/kspec/bin/kspec "$@"\n' "$emulator" "$root" "$root" \
