@@ -16,7 +16,7 @@ long double ks_lgammal(long double x) {
 
 /*
  * Below x = a + 1, the function sums the series of P(a,x). Above, it uses the continued fraction of Q(a,x) by
- * Lentz's method. The series and the fraction both converge fast there.
+ * Lentz's method. The series converges fast for small x, and the fraction for large x.
  */
 double ks_gamma_tail(double a, double x) {
     enum { STEPS = 100000 };

@@ -51,7 +51,7 @@ typedef enum {
     /*
      * Command ridge: W of draw k, its phases, factors that scale its columns, noise added to the test rows,
      * split k of the rows, and the classes whose outputs are read. Split 0 gives training and test rows, and
-     * split 1 the test rows in use. A recommendation averages over splits from 2 on of the test rows.
+     * split 1 the test rows in use. A recommendation averages over the splits 2, 3, ... of the test rows.
      */
     KS_STREAM_RIDGE,
     KS_STREAM_RIDGE_PHASES,

@@ -78,11 +78,12 @@ typedef struct {
  * - An index v that differs from u_1 ... u_r is free, minus the r graphs in which v equals one of them.
  *   The results have the weights mu of Moebius inversion, without a list of partitions.
  * - Indices in groups are free, and tied to distinct groups. So X[i,a] becomes X[i,a] in[i,g], and g differs
- * from all other groups. Terms with fewer indices get additional indices without entries. Then all terms are
- * means over the same tuples, and centring removes a constant for any sizes of groups. After each index, the
- * expansion merges equal graphs. If with_loo is 1, weight[1+k] belongs to the estimates without one index of
- * axis k, and vertices keep their positions. The caller has already centred the data over a complete axis. If
- * an axis is too short, *out is empty. The caller knows the names, and reports the shortage.
+ * from all other groups. Terms with fewer indices get additional indices without entries. With these indices,
+ * all terms are means over the same tuples, and centring removes a constant for any sizes of groups. After
+ * each index, the expansion merges equal graphs. If with_loo is 1, weight[1+k] belongs to the estimates
+ * without one index of axis k, and vertices keep their positions. The caller has already centred the data
+ * over a complete axis. If an axis is too short, *out is empty. The caller knows the names, and reports the
+ * shortage.
  */
 kspec_status ks_sum_expand(const ks_monomial *monomials, size_t count, int part, ks_axis *axes, int naxes,
                            int with_loo, ks_nets *nets, ks_sum *out, ks_sum_shortage *shortage,

@@ -68,8 +68,8 @@ static kspec_status find_set(char path[PATH_MAX], const char *set, const char *n
 /*
  * Finds the program. The program must be in the directory that KSPEC_LIBEXEC names, unless a setuid program
  * ignores the variable. Otherwise the function looks near the running program, and near the file that
- * contains this code: in the same directory, one level up (for the tests), or in ../libexec/kspec. The last
- * place is the installation directory.
+ * contains this code: in the same directory, one level up (for the tests), or in ../libexec/kspec. Finally,
+ * the function looks in the installation directory.
  */
 static kspec_status find_reader(char path[PATH_MAX], const char *name, kspec_error *err) {
     static const char *const subs[] = {"", "../libexec/kspec/", "../", NULL};

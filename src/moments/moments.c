@@ -49,7 +49,7 @@ typedef struct {
      */
     double **loo;
     /*
-     * The values of m(2) by the path or the exact estimator: from all data, without each row, and without
+     * second contains m(2) by the path or the exact estimator: from all data, without each row, and without
      * each column. NULL if neither estimator computes m(2). The participation ratio uses these values on a
      * device, or if path runs on a large matrix. In all other cases the participation ratio equals
      * kspec_dimension()'s to the last bit.

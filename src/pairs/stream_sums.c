@@ -20,7 +20,7 @@ typedef struct {
     size_t count;
     ks_stream_part p;
     double *mean;        /* 0 if centred */
-    double *x, *r[2];    /* x contains scaled rows, centred if requested. r[a] is |x_a|^2. */
+    double *x, *r[2];    /* x contains the scaled rows, which are centred if requested. r[a] is |x_a|^2. */
     double *form[3];     /* form[w][i] is x_a' G_ab x_b for row i. */
     double **T;          /* per worker */
     double *weighted[2]; /* weighted[a] is the sum of r_a x^2 over rows, for each column. */

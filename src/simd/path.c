@@ -30,12 +30,18 @@ enum { MOST_ROWS = 6 };
 /* Some rows of a cell, and one group of orders. */
 typedef struct {
     size_t cols;
-    /* The distances between neighbouring columns of A and between neighbouring rows of R, in doubles. */
+    /*
+     * next_col and next_row are the distances between neighbouring columns of A and between neighbouring rows
+     * of R, in doubles.
+     */
     ptrdiff_t next_col, next_row;
     double *A, *R; /* sums of the lowest order */
-    /* The scaled entries of the rows in the order of the walk. Each row has KS_PATH_COLS places. */
+    /*
+     * x and y contain the scaled entries of the rows in the order of the walk. Each row has KS_PATH_COLS
+     * places.
+     */
     const double *x, *y;
-    double *edge; /* Values for the next group, with MOST_ROWS vectors for each column. */
+    double *edge; /* edge contains values for the next group, with MOST_ROWS vectors for each column. */
 } strip;
 
 /*
