@@ -1,8 +1,8 @@
 #!/bin/sh
 # Proves that the wheels need nothing of this system: runs the package and the command in Debian roots that
 # have Python, and neither a compiler nor a BLAS. Needs root, debootstrap and the network; takes minutes.
-# The ARM64 wheel runs under qemu-user (qemu-aarch64-static), in a root that is unpacked but not configured; its
-# reference values need NumPy on this machine.
+# The ARM64 wheel runs under qemu-user (qemu-aarch64-static), in a root that is unpacked but not configured.
+# Its reference values need NumPy on this machine.
 #
 #   sudo sh scripts/wheel-test.sh FOLDER WHEEL... [-- SUITE...]
 #
