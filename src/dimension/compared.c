@@ -55,7 +55,7 @@ static kspec_status make_quarters(const ks_run *run, const ks_measured *m, const
     if (!out->quarter) return ks_nomem(err, "the quarters of the matrix", arena->failed);
     for (int q = 0; q < KS_QUARTERS && !st; q++) {
         ks_measured part = {.trials.count = 0};
-        ks_arena scratch = {0}; /* copies; `arena` owns the lists */
+        ks_arena scratch = {0};
         const ks_run each = ks_run_part(run, q / (double)KS_QUARTERS, (q + 1) / (double)KS_QUARTERS);
         st = open_quarter(&each, m, (size_t)q / 2, (size_t)q % 2, &part, &scratch, err);
         if (!st) st = ks_second_make(&each, &part, o->splits, o->seed, &out->quarter[q], arena, err);

@@ -104,7 +104,7 @@ const ks_mat *ks_exec_copy_in(ks_exec_state *x, const double *host, size_t rows,
 /* ---- hold.c ---- */
 
 /*
- * Allocates and counts a matrix. ks_exec_hold_vector() does the same for a vector. After a failure, the
+ * Allocates and counts a matrix. ks_exec_hold_vector() does the same for a vector. After a failure, both
  * functions return NULL. A dry execution without a failure never returns NULL.
  */
 ks_mat *ks_exec_hold(ks_exec_state *x, size_t rows, size_t cols);

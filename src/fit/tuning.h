@@ -152,8 +152,8 @@ KS_CONSTANT(KS_MOVE_COST, 2.5);
 KS_CONSTANT(KS_MOVE_COST_COLUMNS, 4);
 enum { KS_MOVES_MAX = 1, KS_PIECES_MAX = 4, KS_SPIKES_MAX = 3, KS_BREAKS_MAX = 4 };
 /*
- * The search for flat spectra starts with an end beyond the sample's spectrum, at this multiple of the number
- * of eigenvalues used.
+ * The search for flat spectra starts with an end beyond the sample's spectrum, at KS_FLAT_END times the
+ * number of eigenvalues used.
  */
 KS_CONSTANT(KS_FLAT_END, 1.6);
 /*

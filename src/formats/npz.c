@@ -120,7 +120,7 @@ static kspec_status find_sparse(const ks_zip *z, char format[8], ks_zip_member *
         kspec_status st = ks_zip_extract(z, &m, &data, &size, &unpacked, err);
         if (st == KSPEC_E_NOMEM) return st;
         if (st) continue;
-        /* The last three letters are in ASCII or in UTF-32. */
+        /* The archive stores the format's three letters in ASCII or in UTF-32. */
         const unsigned char *word = size > 12 ? data + size - (data[size - 1] ? 3 : 12) : NULL;
         for (int k = 0; word && k < 3; k++) format[k] = (char)word[data[size - 1] ? k : 4 * k];
         ks_bytes_close(&unpacked);

@@ -131,8 +131,8 @@ static int is_header(const column *columns, size_t n) {
 }
 
 /*
- * A word such as 0x10 or "2 # c" may be a name or a damaged number. If every word of the header is of this
- * kind, only the user can decide. Quotes mark it as a name, unless the rows below also have quotes.
+ * A word such as 0x10 or "2 # c" may be a name or a damaged number. If every word of the header may be a
+ * damaged number, only the user can decide. Quotes mark it as a name, unless the rows below also have quotes.
  */
 static int is_doubtful(const column *columns, size_t n) {
     for (size_t j = 0; j < n; j++)
