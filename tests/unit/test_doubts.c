@@ -429,21 +429,19 @@ static void ridge(kspec_doubt_code code, int doubtful) {
 
 /* ---- curves ---- */
 
-/* A line; many steps, of which 200 functions miss most */
+/* A line; many steps, of which 200 functions miss most; a wave that two functions miss */
 static void curve(kspec_doubt_code code, int doubtful) {
     enum { MOST = 3000 };
     const int steps = doubtful && code == KSPEC_DOUBT_TOO_FEW_FUNCTIONS, n = steps ? MOST : 70;
-    const double outside[] = {0.5, 1.1};
-    static double x[MOST], y[MOST];
+    const int few = code == KSPEC_DOUBT_RESIDUALS_CORRELATED;
+    static double x[MOST], y[MOST], outside[] = {0.5, 1.1};
     for (int i = 0; i < n; i++) {
         x[i] = (double)i * (i + n) / (2.0 * n * n); /* below 1, and uneven */
-        y[i] = steps ? floor(30 * x[i]) : x[i] + 0.01 * sin(5e3 * x[i]);
-        if (doubtful && code == KSPEC_DOUBT_RESIDUALS_CORRELATED) y[i] += sin(9 * x[i]);
+        y[i] = steps ? floor(30 * x[i]) : x[i] + 0.01 * sin(5e3 * x[i]) + few * doubtful * sin(9 * x[i]);
     }
     kspec_wls_smooth_opts o = {.size = sizeof o, .basis = KSPEC_WLS_BASIS_LEGENDRE, .at = outside};
     if (doubtful && code == KSPEC_DOUBT_REAL_DATA) o.basis = KSPEC_WLS_BASIS_FOURIER;
-    if (code == KSPEC_DOUBT_RESIDUALS_CORRELATED) o.p = 2;
-    o.at_count = doubtful && code == KSPEC_DOUBT_EXTRAPOLATED ? 2 : 1;
+    o.p = few ? 2 : 0, o.at_count = doubtful && code == KSPEC_DOUBT_EXTRAPOLATED ? 2 : 1;
     kspec_wls_smooth_result *r = NULL;
     if (done(kspec_wls_smooth((size_t)n, x, y, &o, &r, &err))) add(r->doubts, r->doubt_count);
     kspec_free(r);
@@ -582,11 +580,10 @@ TEST(a_flat_spectrum_without_error_bars_is_not_doubted) {
 }
 
 TEST(numbers_that_differ_are_printed_differently) {
-    static const char *const names[] = {"order", "moment", "bound", NULL};
     const kspec_doubt d = {.code = KSPEC_DOUBT_MOMENT_BELOW_BOUND,
                            .what = "exact",
                            .count = 3,
-                           .names = names,
+                           .names = (const char *const[]){"order", "moment", "bound", NULL},
                            .values = {3, 1.580123, 1.580456}};
     char text[512];
     CHECK(strstr(kspec_doubt_text(&d, text, sizeof text), "m(3) = 1.5801 (exact) is not above 1.5805"));
