@@ -171,7 +171,7 @@ def learning():
     def of(pixels, width, key):
         return with_error([run[-1][key] for run in trained(pixels).runs[width]])
     return markdown(["pixels", "width", "loss", "training accuracy", "test accuracy"],
-                    [[PIXELS[pixels], width, *(of(pixels, width, key)
+                    [[PIXELS[pixels].replace("|", "\\|"), width, *(of(pixels, width, key)
                                                for key in ("loss", "accuracy", "test_accuracy"))]
                      for pixels in PIXELS for width in WIDTHS])
 
