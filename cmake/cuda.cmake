@@ -19,7 +19,7 @@ endforeach()
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/cuda)
 set(CUDA_PLUGIN ${CMAKE_BINARY_DIR}/libkspec_cuda.so)
 add_custom_command(OUTPUT ${CUDA_PLUGIN}
-  COMMAND ${NVCC} -shared -cudart=static ${CUDA_OBJECTS} -lcublas -Xlinker -rpath,${CUDA_BIN}/../lib64 -o ${CUDA_PLUGIN}
+  COMMAND ${NVCC} -shared -cudart=static ${CUDA_OBJECTS} -lcublas -ldl -lpthread -Xlinker -rpath,${CUDA_BIN}/../lib64 -o ${CUDA_PLUGIN}
   DEPENDS ${CUDA_OBJECTS} COMMENT "libkspec_cuda.so" VERBATIM)
 add_custom_target(kspec_cuda ALL DEPENDS ${CUDA_PLUGIN})
 install(FILES ${CUDA_PLUGIN} DESTINATION ${CMAKE_INSTALL_LIBDIR}
