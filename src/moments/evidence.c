@@ -9,6 +9,7 @@
 #include "pairs/sums.h"
 
 #include <math.h>
+#include <string.h>
 
 /*
  * Let all entries be independent with mean 0. A cycle x_ia x_ja x_jb x_ib over different rows and columns has
@@ -167,9 +168,12 @@ static kspec_status standardize(const ks_run *run, double *A, double *B, double 
         subtract(A, B, n, D);
         st = second(run, D, D, P, Q, centered, &noise, err);
     }
-    square(A, n);
+    const size_t kept = one ? rows_of_noise(P) : P;
+    for (size_t i = 0; i < kept && one; i++) /* no row moves down */
+        memmove(A + i * Q, A + row_of_noise(i, kept, P) * Q, Q * sizeof *A);
+    square(A, kept * Q);
     if (!one) square(B, n);
-    if (!st) st = second(run, A, B, P, Q, 0, &squares, err);
+    if (!st) st = second(run, A, B, kept, Q, 0, &squares, err);
     const double p = (double)P, pairs = centered ? (p - 1) * (p - 2) : p * (p - 1);
     *z = m / (error_of(squares, P, Q, centered, one) + 2 * fmax(noise / 4, 0) / sqrt(pairs));
     return st;
