@@ -110,7 +110,8 @@ cuda_wheel() {
     cmake --build "$place/build" -j "$jobs" --target kspec_cuda >/dev/null
     # (libstdc++ by its file: any system has it, and zig would compile one of its own)
     "$folder/$here/bin/cc" -shared -o "$place/libkspec_cuda.so" "$place"/build/cuda/*.o -L"$cuda/lib64" \
-        -lcublas -lcudart -ldl -lpthread "$(gcc -print-file-name=libstdc++.so.6)" "$(gcc -print-file-name=libgcc_s.so.1)" \
+        -lcublas -lcudart -ldl -lpthread \
+        "$(gcc -print-file-name=libstdc++.so.6)" "$(gcc -print-file-name=libgcc_s.so.1)" \
         -Wl,-rpath,'$ORIGIN/../nvidia/cu13/lib'
     strip "$place/libkspec_cuda.so"
     raw_wheel "$place" "$root/packaging/cuda" "KSPEC_PLUGIN=$place/libkspec_cuda.so"
