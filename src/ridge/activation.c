@@ -44,11 +44,14 @@ void ks_activate(const ks_activation *f, double *x, const double *phases, size_t
 
 /* ---- kernels ---- */
 
-/* The arc-cosine kernel E max(u,0) max(v,0), for standard normal u and v of correlation rho */
+/* Returns the arc-cosine kernel E max(u,0) max(v,0), for standard normal u and v of correlation rho. */
 static double arc_cosine(double rho) { return (rho * acos(-rho) + sqrt(fmax(0, 1 - rho * rho))) / (2 * pi); }
 
 double ks_activation_kernel(const ks_activation *f, double product, double square, double other) {
-    /* rho must be exactly 1 for a row and itself: near 1, asin turns a rounding error of 1e-16 into 1e-8 */
+    /*
+     * For a row with itself, rho must be exactly 1: near 1, asin turns a rounding error of 1e-16 into
+     * 1e-8.
+     */
     const double lengths = square == other ? square : sqrt(square) * sqrt(other), s = f->slope;
     const double rho = lengths > 0 ? fmax(-1, fmin(1, product / lengths)) : 0;
     switch (f->kind) {
@@ -63,7 +66,7 @@ double ks_activation_kernel(const ks_activation *f, double product, double squar
     }
     case KSPEC_RIDGE_ACTIVATION_SIGN: return lengths > 0 ? (2 / pi) * asin(rho) : 0;
     case KSPEC_RIDGE_ACTIVATION_QUADRATIC: return square * other + 2 * product * product;
-    case KSPEC_RIDGE_ACTIVATION_COS: { /* avoids cosh(), which overflows */
+    case KSPEC_RIDGE_ACTIVATION_COS: { /* This form avoids cosh(), which overflows. */
         const double sum = square + other;
         return (exp(fmin(0, product - sum / 2)) + exp(fmin(0, -product - sum / 2))) / 2;
     }

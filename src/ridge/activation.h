@@ -13,18 +13,22 @@ typedef struct {
 /* Returns KSPEC_E_ARG with a message such as "unknown activation 11" unless the kind is known. */
 kspec_status ks_activation_check(kspec_ridge_activation kind, kspec_error *err);
 
-/* Replaces x[k] by f(x[k]). Only PHASES uses `phases`, one b for each x. */
+/*
+ * Replaces x[k] by f(x[k]). The array `phases` holds one phase b for each x; only the activation PHASES
+ * uses it.
+ */
 void ks_activate(const ks_activation *f, double *x, const double *phases, size_t count);
 
-/* The columns of S for each w: 2 for FOURIER, else 1 */
+/* Returns the number of columns of S for each frequency w: 2 for FOURIER, else 1. */
 static inline size_t ks_activation_width(kspec_ridge_activation kind) {
     return kind == KSPEC_RIDGE_ACTIVATION_FOURIER ? 2 : 1;
 }
 
 /*
- * Centres a kernel: K - mean - mean' + overall mean, for features minus their means over n training rows. The
- * first call finds the means from K (rows x n) of the training rows; own is NULL. Later calls take K of other
- * rows with the training rows; own holds the kernel of each of these rows with itself.
+ * Centres a kernel: Centres a kernel for features minus their means over n training rows: K - mean - mean'
+ * + overall mean. The first call passes the kernel K (rows x n) of the training rows, from which it finds
+ * the means; own is NULL. Later calls pass the kernel K of other rows with the training rows; own holds
+ * the kernel of each of these rows with itself.
  */
 double ks_kernel_means(const double *K, size_t n, double *mean);
 void ks_kernel_center(double *K, size_t rows, size_t n, const double *mean, double *own, double all);
@@ -36,12 +40,16 @@ void ks_kernel_center(double *K, size_t rows, size_t n, const double *mean, doub
 double ks_activation_kernel(const ks_activation *f, double product, double square, double other);
 
 /*
- * Does the kernel depend on x - x' only? If so, subtracting the mean from the rows reduces rounding errors.
+ * Returns 1 if the kernel depends on x - x' only. For such a kernel, subtracting the mean from the rows
+ * reduces rounding errors.
  */
 static inline int ks_activation_of_differences(kspec_ridge_activation kind) {
     return kind == KSPEC_RIDGE_ACTIVATION_FOURIER || kind == KSPEC_RIDGE_ACTIVATION_PHASES;
 }
 
-/* Writes the kernel of rows A (rows x p) with B (n x p), of squared lengths qa and qb, to K (rows x n). */
+/*
+ * Computes the kernel of the rows of A (rows x p) with the rows of B (n x p) into K (rows x n). qa and qb
+ * hold their squared lengths.
+ */
 void ks_activation_matrix(const ks_activation *f, const double *A, const double *qa, size_t rows,
                           const double *B, const double *qb, size_t n, size_t p, double *K);

@@ -19,12 +19,12 @@ typedef struct {
     size_t N, count, draws, forms;
     const double *lambda;
     double *a, *b;   /* n x forms */
-    double *drawn;   /* the measured forms: draws x count x forms */
+    double *drawn;   /* values of the measured forms: draws x count x forms */
     double *scratch; /* by worker */
     size_t scratch_size;
 } job;
 
-/* Sets to[k] to a_k^T x_k, where a and x are n x forms */
+/* Sets to[k] to a_k^T x_k for each column k of a and x (n x forms). */
 static void products(const job *j, const double *x, double *to) {
     for (size_t k = 0; k < j->forms; k++) {
         to[k] = 0;
@@ -34,7 +34,7 @@ static void products(const job *j, const double *x, double *to) {
 
 /* ---- predicted ---- */
 
-/* In the eigenvectors of a single kernel Q is diagonal. */
+/* Computes the forms for a single kernel, where Q is diagonal in the eigenvectors. */
 static kspec_status by_eigenvectors(const job *j, double lambda, double *x, double *to, kspec_error *err) {
     const ks_one *b = j->r->one;
     const size_t n = j->r->n, forms = j->forms;
@@ -53,7 +53,7 @@ static kspec_status by_eigenvectors(const job *j, double lambda, double *x, doub
     return KSPEC_OK;
 }
 
-/* Computes Q itself, for several fixed points. */
+/* Computes the forms for several fixed points, which need Q itself. */
 static kspec_status resolvent(const job *j, const ks_run *run, double lambda, const double **Q,
                               kspec_error *err) {
     kspec_ridge *r = j->r;

@@ -11,7 +11,10 @@
 #include "ridge/device.h"
 #include "team/team.h"
 
-/* Multiply-adds of a call: the resolvents, the factor of the kernel, and the errors on test rows */
+/*
+ * Returns the multiply-adds of a call: the resolvents, the factor of the kernel, and the errors on test
+ * rows.
+ */
 static double work_of(const kspec_ridge *r) {
     enum { STEPS = 5 };
     const double n = (double)r->n, nt = (double)r->nt;
@@ -44,9 +47,10 @@ int ks_ridge_constant_target(const kspec_ridge *r) {
 }
 
 static kspec_status add_doubts(const kspec_ridge *r, kspec_ridge_result *result, kspec_error *err) {
-    /* At this distance in units of sigma, exp(-d^2/(2 sigma^2)) is below 3e-4, and rows are unrelated. */
+    /* Rows at this distance, in units of sigma, count as unrelated: exp(-d^2/(2 sigma^2)) is below 3e-4. */
     enum { FAR = 4 };
-    const double MOST = 0.9; /* above this share of a sum of squares, one column hides the others */
+    /* One column hides the others if it has more than this share of the total variance. */
+    const double MOST = 0.9;
     const ks_doubts to = KS_DOUBTS(result);
     const double n = (double)r->n;
     if (result->device.unusable) ks_doubt(to, KSPEC_DOUBT_GPU_UNUSED, NULL, result->device.why, 0);
@@ -99,7 +103,7 @@ static kspec_status attempt(void *ctx, ks_placement *placement, kspec_error *err
         result->mean_train_mse = c->r->mean_train, result->mean_test_mse = c->r->mean_test;
         st = add_doubts(c->r, result, err);
     }
-    if (!st) { /* The real draws belong to this call. */
+    if (!st) { /* The real draws count as part of this call, not as a separate call. */
         ks_team_within(c->r->o.team, 1);
         st = ks_ridge_check(c->r, result, err);
         ks_team_within(c->r->o.team, -1);

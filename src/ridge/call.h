@@ -4,7 +4,7 @@
 #include "ridge/plan.h"
 
 typedef struct {
-    /* the number of points in the result, and roughly the number of points that are solved */
+    /* Counts the points in the result, and estimates how many points are solved. */
     size_t points;
     double solved;
     kspec_status (*make)(kspec_ridge *r, const ks_run *run, void *ctx, kspec_ridge_result *result,
@@ -22,5 +22,5 @@ kspec_status ks_ridge_call(kspec_ridge *r, const ks_ridge_task *t, kspec_ridge_r
 /* Checks a result by real draws if the options request it, and adds doubts. */
 kspec_status ks_ridge_check(kspec_ridge *r, kspec_ridge_result *result, kspec_error *err);
 
-/* Are the targets of all training rows the same? */
+/* Returns 1 if all training rows have equal targets. */
 int ks_ridge_constant_target(const kspec_ridge *r);

@@ -10,12 +10,13 @@
 #include <math.h>
 
 /*
- * The theory holds for n, p and N large. At n in the hundreds it is off by 10% and more if lambda is far
- * below N/n, the mean eigenvalue of S S^T/n, and by up to 3% at a tenth of it (bench/ridge_band.py).
+ * The theory holds for n, p and N large. For n in the hundreds, the theory is off by 10% and more if
+ * lambda is far below the mean eigenvalue of S S^T/n, N/n. At a tenth of N/n it is off by up to 3%
+ * (bench/ridge_band.py).
  */
 static const double SMALL = 0.1, FAR = 0.1;
 
-/* Multiply-adds that take a second or so */
+/* Number of multiply-adds that take a second or so. */
 static const double LITTLE = 1e10;
 
 static double mean_eigenvalue(const kspec_ridge *r, size_t N) {
@@ -30,14 +31,17 @@ static int small(const kspec_ridge *r, const kspec_ridge_point *p) {
 
 /* ---- numbers of features to draw ---- */
 
-/* The points with the same N */
+/* A group holds the points that have the same N. */
 typedef struct {
     size_t N, count;
-    double least;   /* the smallest lambda n/N */
-    double *lambda; /* `count` values, in the order of the points */
+    double least;   /* the smallest lambda n/N in the group */
+    double *lambda; /* the group's `count` lambdas, in the order of the points */
 } group;
 
-/* The cost of a draw for all values of lambda: one factorisation each, or one eigendecomposition for all */
+/*
+ * Returns the cost of a draw for all values of lambda: one factorisation for each, or one
+ * eigendecomposition for all.
+ */
 static double cost_of(const kspec_ridge *r, const group *g) {
     const double d = fmin((double)(ks_activation_width(r->o.activation) * g->N), (double)r->n);
     return kspec_ridge_cost(r, g->N) + (fmin((double)g->count, 15) - 1) * d * d * d / 6;
@@ -45,7 +49,7 @@ static double cost_of(const kspec_ridge *r, const group *g) {
 
 static double prediction_cost(const kspec_ridge *r, size_t points) {
     const double n = (double)r->n;
-    /* the cost of a point in units of n^3, with about 5 steps */
+    /* A point takes about 5 steps; this is its cost in units of n^3. */
     const double products = r->mix ? 5 * (double)r->mix->count : 7.5;
     return (products * (r->one ? 1 : (double)points) * n + 1.5 * (double)r->nt) * n * n;
 }
@@ -68,7 +72,7 @@ static size_t make_groups(const kspec_ridge_result *result, group *groups, doubl
     return count;
 }
 
-/* The group with the smallest lambda n/N among the groups not yet taken (count > 0) */
+/* Returns the group with the smallest lambda n/N among the groups not yet taken (count > 0). */
 static group *next_group(group *groups, size_t count) {
     group *best = NULL;
     for (size_t g = 0; g < count; g++)
@@ -128,7 +132,7 @@ static kspec_status add_doubts(const kspec_ridge *r, kspec_ridge_result *result,
         if (!p->measured) unchecked++, grave += small(r, p);
     }
     doubt_kind(result, to, 1);
-    /* If there is a test error, a doubt about the training error becomes a note. */
+    /* A doubt about the training error is only a note if there is also a test error. */
     if (doubt_kind(result, to, 0) && r->nt) ks_doubt_lower(to);
     if (unchecked) ks_doubt(to, KSPEC_DOUBT_UNCHECKED, NULL, NULL, (double)unchecked, (double)grave);
     if (unchecked && !grave) ks_doubt_lower(to);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The class of outputs x (m numbers) after adding the targets' means */
+/* Returns the class that outputs x (m numbers) name after adding the means of the targets. */
 static size_t class_of(const kspec_ridge *r, const double *x) {
     if (r->m == 1) return x[0] + r->target_means[0] > 0;
     size_t best = 0;
@@ -16,7 +16,7 @@ static size_t class_of(const kspec_ridge *r, const double *x) {
     return best;
 }
 
-/* L with L L^T = C, lower triangle; a pivot lost in rounding becomes 0 */
+/* Computes the lower triangle L with L L^T = C; a pivot lost in rounding becomes 0. */
 static void factor(const double *C, size_t m, double *L) {
     memset(L, 0, m * m * sizeof *L);
     for (size_t j = 0; j < m; j++) {
@@ -31,7 +31,7 @@ static void factor(const double *C, size_t m, double *L) {
     }
 }
 
-/* Adds sqrt(scale) L z to x */
+/* Adds sqrt(scale) L z to the outputs x. */
 static void add_noise(double *x, const double *L, size_t m, double scale, const double *z) {
     const double s = sqrt(fmax(0, scale));
     for (size_t i = 0; i < m; i++)

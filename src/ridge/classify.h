@@ -1,4 +1,4 @@
-/* How often the largest output, or the sign of a single output, names the wrong class. */
+/* Computes how often the largest output, or the sign of a single output, names the wrong class. */
 #pragma once
 
 #include "ridge/plan.h"
@@ -6,16 +6,16 @@
 enum { CLASS_PARTS = 12 };
 
 /*
- * Computes the mean probability of a wrong class over the test rows. The outputs for test row t over draws of
- * W are normal, with mean fit_t + the targets' means and covariance sum_h scale[h][t] form[h]; form is m x m,
- * and h < parts <= CLASS_PARTS. One output gives the exact probability, Phi(-y g/s). Several outputs are
- * sampled, with at least 1e5 draws in all.
+ * Computes the mean probability of a wrong class over the test rows. Over draws of W, the outputs for test
+ * row t are normal. Their mean is fit_t + the means of the targets; their covariance is sum_h scale[h][t]
+ * form[h], where each form is m x m and h < parts <= CLASS_PARTS. For one output, the probability is
+ * exact: Phi(-y g/s). Several outputs are sampled with at least 1e5 draws in all.
  */
 kspec_status ks_ridge_class_error(const kspec_ridge *r, const double *fit, int parts,
                                   const double *const *scale, double *const *form, double *wrong,
                                   kspec_error *err);
 
-/* The share of test rows whose outputs yt - rest name the wrong class */
+/* Returns the share of test rows whose outputs yt - rest name the wrong class. */
 double ks_ridge_wrong_share(const kspec_ridge *r, const double *rest);
 
 /* Returns KSPEC_E_DATA if there are more classes than training rows, or only one class. */

@@ -25,7 +25,8 @@ static kspec_status check_pair(const kspec_matrix *x, const kspec_matrix *y, int
 }
 
 /*
- * Checks that at most one of these makes a test set: test rows, test_fraction or test_noise.
+ * Checks that the options use at most one of the three sources of a test set: test rows, test_fraction and
+ * test_noise.
  */
 static kspec_status check_test_set(const kspec_ridge_opts *o, const ks_ridge_data *d, kspec_error *err) {
     if (o->test_noise > 0 && d->xt)
@@ -39,7 +40,7 @@ static kspec_status check_test_set(const kspec_ridge_opts *o, const ks_ridge_dat
     return KSPEC_OK;
 }
 
-/* Computes the number of test rows. Each set needs at least one row. */
+/* Computes the number of test rows. The training set and the test set need at least one row each. */
 static kspec_status split_sizes(kspec_ridge *r, size_t rows, kspec_error *err) {
     const double fraction = r->o.test_fraction;
     r->nt = (size_t)(fraction * (double)rows + 0.5);
@@ -70,14 +71,15 @@ kspec_status ks_ridge_check_data(kspec_ridge *r, const ks_ridge_data *d, kspec_e
     if (most && r->n > most) r->n = most;
     if (most && r->nt > most) r->nt = most;
     if (r->o.test_noise > 0) r->nt = r->n;
-    if (r->n > 100000 || r->nt > 100000) /* 80 GB a matrix; and LAPACK's integers have 32 bits */
+    /* This bounds a matrix to 80 GB and fits LAPACK's 32-bit integers. */
+    if (r->n > 100000 || r->nt > 100000)
         return ks_fail(err, KSPEC_E_ARG, "%zu rows exceed 100000", r->n > r->nt ? r->n : r->nt);
     return KSPEC_OK;
 }
 
 /* ---- which rows ---- */
 
-/* Copies rows list[0 ... count-1] of a matrix, or its first rows if list is NULL. */
+/* Copies the rows list[0 ... count-1] of a matrix, or the first `count` rows if list is NULL. */
 static kspec_status copy_rows(const kspec_matrix *m, const size_t *list, size_t count, const char *name,
                               double *to, kspec_error *err) {
     if (!list) return ks_matrix_copy(m, 0, count, name, to, err);
@@ -86,7 +88,7 @@ static kspec_status copy_rows(const kspec_matrix *m, const size_t *list, size_t 
     return st;
 }
 
-/* A random order of the rows if only some are taken, else NULL */
+/* Returns a random order of the rows if the options take only some rows, else NULL. */
 static size_t *random_order(const kspec_ridge *r, size_t rows, size_t taken, size_t split, ks_arena *a) {
     size_t *order = taken < rows ? ks_arena_alloc(a, rows, sizeof *order) : NULL;
     if (order) ks_random_permutation(r->o.seed, ks_stream(KS_STREAM_RIDGE_ROWS, split), rows, order);
@@ -123,7 +125,7 @@ static void standardize(kspec_ridge *r, size_t given_test) {
             low = fmin(low, x), high = fmax(high, x), mean += x / (double)n;
         }
         for (size_t i = 0; i < n; i++) {
-            /* t is between 0 and 1, so its square cannot overflow */
+            /* t is between 0 and 1, so t^2 cannot overflow. */
             const double t = (r->X[i * p + j] - mean) / (high - low);
             square += t * t / (double)n;
         }
@@ -135,8 +137,8 @@ static void standardize(kspec_ridge *r, size_t given_test) {
 }
 
 /*
- * Does one of three or more columns have nearly all of the variance? Then this column alone decides the
- * distances.
+ * Checks whether one of three or more columns has nearly all of the variance. Such a column alone decides
+ * the distances between rows.
  */
 static void find_widest(kspec_ridge *r) {
     const size_t n = r->n, p = r->p;
@@ -151,7 +153,10 @@ static void find_widest(kspec_ridge *r) {
     r->widest_share = p < 3 || !(total > 0) ? 0 : r->widest_share / total;
 }
 
-/* Computes Var y of each set and the error of the training mean; subtracts that mean on request. */
+/*
+ * Computes Var y of each set and the error of predicting the training mean. It subtracts that mean if the
+ * options request it.
+ */
 static void center_targets(kspec_ridge *r) {
     const size_t m = r->m;
     r->target_mean = 0, r->mean_train = 0, r->mean_test = 0;
@@ -177,7 +182,7 @@ static void center_targets(kspec_ridge *r) {
     if (r->mean_train > 0 && !r->o.center_target) r->target_mean = mean_all / square_all;
 }
 
-/* The mean of |x|^2 over both sets of rows */
+/* Returns the mean of |x|^2 over the training and test rows. */
 static double mean_square(double *const rows[2], const size_t size[2], size_t p) {
     double square = 0, count = (double)(size[0] + size[1]);
     for (int s = 0; s < 2; s++)
@@ -185,7 +190,7 @@ static double mean_square(double *const rows[2], const size_t size[2], size_t p)
     return square;
 }
 
-/* Normalises training and test rows jointly: x - mean, then mean |x|^2 = 1. */
+/* Normalises training and test rows jointly: subtracts their mean, then divides until the mean |x|^2 is 1. */
 static kspec_status normalise(kspec_ridge *r, kspec_error *err) {
     double *rows[2] = {r->X, r->Xt};
     size_t size[2] = {r->n, r->o.test_noise > 0 ? 0 : r->nt}, p = r->p;
@@ -199,13 +204,13 @@ static kspec_status normalise(kspec_ridge *r, kspec_error *err) {
     }
     double square = mean_square(rows, size, p);
     if (r->o.unit_length) {
-        /* Below this bound, only rounding errors remain. */
+        /* Below this bound, a variance consists of rounding errors. */
         if (!(square > 1e-28 * given && isfinite(square)))
             return ks_fail(err, KSPEC_E_ARG, "rows whose mean |x|^2 is %g%s cannot be scaled to 1", given,
                            r->o.center ? ", and does not vary," : "");
         factor = 1 / sqrt(square);
     }
-    if (!(square * factor * factor < 1e300)) /* inner products must be finite */
+    if (!(square * factor * factor < 1e300)) /* The inner products of rows must be finite. */
         return ks_fail(err, KSPEC_E_DATA, "the mean of |x|^2 exceeds 1e300; scale the data");
     for (int s = 0; s < 2; s++)
         for (size_t k = 0; k < size[s] * p; k++) rows[s][k] *= factor;
@@ -224,7 +229,7 @@ kspec_status ks_ridge_divide_by_sigma(kspec_ridge *r, kspec_error *err) {
     if (st) return st;
     const ks_bandwidth median = {.median = 1};
     if (ks_bandwidth_sigma(&median, KSPEC_KERNEL_GAUSSIAN, &train, r->o.seed, &r->distance, NULL))
-        r->distance = 0; /* unknown for too few rows, or if all rows are equal */
+        r->distance = 0; /* The distance is unknown for too few rows, or if all rows are equal. */
     double largest = 0;
     for (size_t k = 0; k < r->n * r->p; k++) largest = fmax(largest, fabs(r->X[k] /= r->sigma));
     for (size_t k = 0; k < r->nt * r->p; k++) largest = fmax(largest, fabs(r->Xt[k] /= r->sigma));

@@ -3,15 +3,21 @@
 
 #include "ridge/plan.h"
 
-/* The matrices of a prediction; the two of the test set may be NULL. */
+/* Holds the matrices of a prediction; the two matrices of the test set may be NULL. */
 typedef struct {
     const kspec_matrix *x, *y, *xt, *yt;
 } ks_ridge_data;
 
-/* Returns KSPEC_E_ARG unless the matrices fit together; sets the sizes n, nt, p and m of r. */
+/*
+ * Returns KSPEC_E_ARG if the sizes of the matrices do not match; otherwise sets the sizes n, nt, p and m
+ * of r.
+ */
 kspec_status ks_ridge_check_data(kspec_ridge *r, const ks_ridge_data *d, kspec_error *err);
 
-/* Copies the rows in use to r->X, r->Y, r->Xt and r->Yt, and centres and scales them as the options say. */
+/*
+ * Copies the selected rows to r->X, r->Y, r->Xt and r->Yt, and centres and scales them as the options
+ * request.
+ */
 kspec_status ks_ridge_copy_data(kspec_ridge *r, const ks_ridge_data *d, kspec_error *err);
 
 /* Divides X and Xt by sigma. If sigma is the median distance, computes it first. */

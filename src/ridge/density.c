@@ -17,7 +17,7 @@
 
 typedef double complex cplx;
 
-/* Returns lambda(t) - lambda, and sets its derivative */
+/* Returns lambda(t) - lambda, and sets its derivative by t. */
 static cplx rest(const ks_one *b, double share, cplx lambda, cplx t, cplx *slope) {
     cplx g = 0, d = 0;
     for (size_t i = 0; i < b->n; i++) {
@@ -39,7 +39,7 @@ static cplx follow(const ks_one *b, double share, cplx lambda, cplx t) {
     return t;
 }
 
-/* Follows t from far above the axis, where t = share/lambda, down to lambda = -x - i eta. */
+/* Follows the solution t from far above the axis, where t = share/lambda, down to lambda = -x - i eta. */
 static cplx solve(const ks_one *b, double share, double x, double eta) {
     double above = 10 * (x + b->l[b->n - 1] * (1 + share));
     cplx t = follow(b, share, -x - above * I, share / (-x - above * I));
@@ -61,7 +61,7 @@ void ks_density(const ks_one *b, double N, const double *x, size_t count, double
     }
 }
 
-/* Lists the kinds of features, if a plan has more than one */
+/* Lists the kinds of features if a plan has more than one kind. */
 static ks_kinds kinds_of(const kspec_ridge *r, double N) {
     ks_kinds b = {.n = r->n, .count = r->mix ? r->mix->count : 2, .N = N};
     for (size_t h = 0; h < b.count; h++) {
@@ -72,7 +72,10 @@ static ks_kinds kinds_of(const kspec_ridge *r, double N) {
     return b;
 }
 
-/* For one kernel, returns the fraction of eigenvalues that are 0. The rank of K is numerical. */
+/*
+ * Returns the fraction of eigenvalues that are 0, for features of one kernel. It counts the numerical rank
+ * of K.
+ */
 static double atom_of(const ks_one *b, double N) {
     double rank = 0;
     for (size_t i = 0; i < b->n; i++) rank += b->l[i] > (double)b->n * DBL_EPSILON * b->l[b->n - 1];
@@ -98,8 +101,8 @@ static kspec_status measure(const kspec_ridge *r, size_t N, double *eigenvalues,
 }
 
 /*
- * Chooses x from the largest possible eigenvalue down by equal factors, since eigenvalues span decades. The
- * density spreads a lone eigenvalue by a factor of (1 + 1/sqrt N)^2.
+ * Chooses the points x from the largest possible eigenvalue down by equal factors, since eigenvalues span
+ * decades. The density spreads a lone eigenvalue by a factor of (1 + 1/sqrt N)^2.
  */
 static void choose_x(const kspec_ridge_density_result *d, double N, double *x) {
     const double *e = d->eigenvalues, top = 1.3 * pow(1 + 1 / sqrt(N), 2) * e[d->n - 1];

@@ -25,15 +25,18 @@
 
 typedef double complex cplx;
 
-/* Relative accuracies of delta: on the way, and at a point of the density */
+/*
+ * Newton's method stops at these relative accuracies of delta: at steps on the way, and at a point of the
+ * density.
+ */
 static const double ROUGH = 1e-3, FINE = 1e-9;
 
-/* A solution at lambda, the slopes d log delta/d log lambda, and I - D, the derivatives of F */
+/* Holds a solution at lambda, the slopes d log delta/d log lambda, and I - D, the derivatives of F. */
 typedef struct {
     cplx lambda, delta[KS_MIX_MOST], slope[KS_MIX_MOST], J[KS_MIX_MOST][KS_MIX_MOST];
 } state;
 
-/* Scratch of one thread: the real and imaginary parts of A (later Q), and of M_h = Q K_h */
+/* Holds the scratch of one thread: the real and imaginary parts of A (later Q), and of M_h = Q K_h. */
 typedef struct {
     ks_cplx *A;
     double *Q[2], *M[KS_MIX_MOST][2];
@@ -49,7 +52,7 @@ static desk desk_at(const ks_kinds *b, double *room) {
     return d;
 }
 
-/* Returns tr(A B) of complex matrices. Small blocks are transposed within the cache */
+/* Returns tr(A B) of the complex matrices A and B. It transposes small blocks, which fit the cache. */
 static cplx trace_of_product(double *const A[2], double *const B[2], size_t n) {
     enum { SMALL = 32 };
     double re = 0, im = 0;
@@ -64,7 +67,7 @@ static cplx trace_of_product(double *const A[2], double *const B[2], size_t n) {
     return re + im * I;
 }
 
-/* Computes Q at s->lambda and s->delta, and F. */
+/* Computes Q and F at s->lambda and s->delta. */
 static kspec_status residual(const ks_kinds *b, const state *s, const desk *d, cplx *F, kspec_error *err) {
     const size_t n = b->n, square = n * n;
     for (size_t i = 0; i < square; i++) d->A[i] = (ks_cplx){0, 0};
@@ -85,7 +88,7 @@ static kspec_status residual(const ks_kinds *b, const state *s, const desk *d, c
     return st;
 }
 
-/* Computes the derivatives of F from Q: by delta (s->J) and by lambda. */
+/* Computes the derivatives of F from Q: by delta (into s->J) and by lambda. */
 static void derivatives(const ks_kinds *b, state *s, const desk *d, cplx *by_lambda) {
     const size_t n = b->n;
     for (size_t h = 0; h < b->count; h++) {
@@ -100,7 +103,7 @@ static void derivatives(const ks_kinds *b, state *s, const desk *d, cplx *by_lam
     }
 }
 
-/* Replaces y by J^-1 y, by Gaussian elimination with pivots */
+/* Replaces y by J^-1 y, using Gaussian elimination with pivots. */
 static void solve(const state *s, size_t count, cplx *y) {
     cplx A[KS_MIX_MOST][KS_MIX_MOST];
     memcpy(A, s->J, sizeof A);
@@ -126,7 +129,7 @@ static void solve(const state *s, size_t count, cplx *y) {
     }
 }
 
-/* Computes the derivatives at s->delta, and with them the slopes. */
+/* Computes the derivatives of F at s->delta, and from them the slopes. */
 static void look_around(const ks_kinds *b, state *s, const desk *d) {
     cplx by_lambda[KS_MIX_MOST];
     derivatives(b, s, d, by_lambda);
@@ -136,9 +139,10 @@ static void look_around(const ks_kinds *b, state *s, const desk *d) {
 }
 
 /*
- * Finds the solution at s->lambda from a nearby s->delta, to `tolerance`. *found is 0 if s->delta was not
- * near enough. Products of matrices cost as much as an inverse. So the derivatives are kept as long as each
- * step is less than a tenth of the previous step.
+ * Finds the solution at s->lambda from a nearby s->delta, to `tolerance`. *It sets found to 0 if s->delta
+ * was too far from the solution. Computing the derivatives takes products of matrices, which cost as much
+ * as an inverse. So it keeps the derivatives as long as each step is less than a tenth of the previous
+ * step.
  */
 static kspec_status newton(const ks_kinds *b, state *s, double tolerance, const desk *d, int *found,
                            kspec_error *err) {
@@ -159,7 +163,8 @@ static kspec_status newton(const ks_kinds *b, state *s, double tolerance, const 
             above &= cimag(s->delta[h]) >= 0;
         }
         if (!(step < 1e6)) return KSPEC_OK;
-        if (step * fmin(1, step / last) <= tolerance) { /* the rate of convergence predicts the next step */
+        /* The rate of convergence predicts the size of the next step. */
+        if (step * fmin(1, step / last) <= tolerance) {
             *found = above;
             return KSPEC_OK;
         }
@@ -183,7 +188,10 @@ static kspec_status lost(double x, kspec_error *err) {
     return ks_fail(err, KSPEC_E_NUMERIC, "the density at the eigenvalue %g was not found", x);
 }
 
-/* Finds the solution at -x - i eta from far above, by factors that shrink if Newton's method fails. */
+/*
+ * Finds the solution at -x - i eta, starting far above. lambda changes by factors, which shrink if
+ * Newton's method fails.
+ */
 static kspec_status descend(const ks_kinds *b, state *s, double x, double eta, const desk *d,
                             kspec_error *err) {
     double top = 0, above, factor = 16;
@@ -210,7 +218,7 @@ static kspec_status descend(const ks_kinds *b, state *s, double x, double eta, c
     return st;
 }
 
-/* Im tr Q/(n pi), where lambda tr Q/n = 1 - sum_h (N/n) p_h delta_h/(1+delta_h), as the trace of A Q says */
+/* Returns Im tr Q/(n pi). The trace of A Q gives lambda tr Q/n = 1 - sum_h (N/n) p_h delta_h/(1+delta_h). */
 static double density_of(const ks_kinds *b, const state *s) {
     cplx rest = 1;
     for (size_t h = 0; h < b->count; h++)
@@ -227,7 +235,7 @@ typedef struct {
     const double *x;
     double *density, *room;
     size_t count, lanes;
-    state *at; /* at: the latest solution of each lane */
+    state *at; /* at: the latest solution of each lane of points */
 } job;
 
 static size_t lanes_of(void *ctx, size_t step) {
@@ -268,7 +276,7 @@ kspec_status ks_density_kinds(const ks_run *run, const ks_kinds *b, const double
 
 /* ---- the atom ---- */
 
-/* Computes the rank of the sum of the kernels of cosines (which 0), sines (1) or all (2). */
+/* Computes the rank of the sum of the kernels: of the cosines (which = 0), of the sines (1) or of all (2). */
 static kspec_status rank(const ks_kinds *b, int which, double *A, double *l, double *found,
                          kspec_error *err) {
     const size_t n = b->n;

@@ -12,7 +12,7 @@ static const ks_backend *const at = &ks_gpu_backend;
 size_t ks_ridge_device_bytes(const kspec_ridge *r) {
     const size_t n = r->n, nt = r->nt, square = ks_size(4, ks_size(n, n)), cross = ks_size(4, ks_size(nt, n));
     const size_t targets = ks_size(ks_size_add(ks_size(3, n), nt), r->m);
-    /* the vectors, and a partial sum for each 512 columns */
+    /* This counts the vectors, and a partial sum for each 512 columns. */
     const size_t sums = ks_size(n > nt ? n : nt, n / 512 + 2);
     return ks_size(ks_size_add(ks_size_add(square, cross), ks_size_add(targets, sums)), sizeof(double));
 }
@@ -51,14 +51,14 @@ void ks_ridge_device_close(kspec_ridge *r, const ks_run *run) {
 
 /* ---- operations ---- */
 
-/* C (m x n) = alpha op(A) B + beta C, op(A) m x k; all dense */
+/* Computes C (m x n) = alpha op(A) B + beta C for dense matrices; op(A) is m x k. */
 static kspec_status multiply(const ks_run *run, int ta, size_t m, size_t n, size_t k, double alpha,
                              const ks_mat *A, const ks_mat *B, double beta, ks_mat *C, kspec_error *err) {
     const ks_mat_product p = {ta, 0, m, n, k, alpha, A, ta ? m : k, B, n, beta, C, n, ta && A == B};
     return at->product(run, &p, err);
 }
 
-/* Sets out to k_0 X_0 + k_1 X_1, rows x cols */
+/* Sets out to k_0 X_0 + k_1 X_1 (rows x cols). */
 static kspec_status combine(const ks_run *run, size_t rows, size_t cols, const double k[2],
                             const ks_mat *const X[2], ks_mat *out, kspec_error *err) {
     kspec_status st = KSPEC_OK;
@@ -70,7 +70,7 @@ static kspec_status combine(const ks_run *run, size_t rows, size_t cols, const d
     return st;
 }
 
-/* The sum of x_ij y_ij, or of x_ij y_ji */
+/* Returns the sum of x_ij y_ij, or of x_ij y_ji. */
 static kspec_status inner(const ks_ridge_device *t, const ks_run *run, size_t rows, size_t cols,
                           const ks_mat *x, const ks_mat *y, int turned, double *sum, kspec_error *err) {
     const ks_mat_expression e = {
@@ -82,7 +82,8 @@ static kspec_status inner(const ks_ridge_device *t, const ks_run *run, size_t ro
 }
 
 /*
- * Factors Q into U with A = U^T U, A = k_cos K_cos + k_sin K_sin + ridge I; *top and *bad as in the header.
+ * Factors A = k_cos K_cos + k_sin K_sin + ridge I into A = U^T U and writes U to Q. The header explains
+ * *top and *bad.
  */
 static kspec_status factor(const kspec_ridge *r, const ks_run *run, const double k[2], double ridge,
                            double *top, size_t *bad, kspec_error *err) {
@@ -129,7 +130,7 @@ kspec_status ks_ridge_device_sums(kspec_ridge *r, const ks_run *run, int second,
 
 /* ---- errors ---- */
 
-/* Computes H, the traces of H, and fit = c H Y. */
+/* Computes H, the traces of H, and the predictions fit = c H Y. */
 static kspec_status test(const kspec_ridge *r, const ks_run *run, const double k[2], double c, double *fit,
                          double cross[2], double square[2], kspec_error *err) {
     const ks_ridge_device *t = r->on_device;

@@ -17,27 +17,28 @@
 #include <string.h>
 
 enum {
-    VALUES = 3,  /* the number of errors for each draw and lambda */
-    FACTORS = 15 /* so many Cholesky factorisations take as long as one eigendecomposition */
+    VALUES = 3,  /* the number of errors that are stored for each draw and lambda */
+    FACTORS = 15 /* This many Cholesky factorisations take as long as one eigendecomposition. */
 };
 
-/* The memory of one worker */
+/* Holds the memory of one worker. */
 typedef struct {
     /*
-     * S: the features of the training rows, n x width. St: of the test rows, nt x width. room: scratch for
-     * the draw
+     * S holds the features of the training rows, n x width. St holds the features of the test rows, nt x
+     * width. room is scratch for the draw.
      */
     double *S, *St, *room;
-    double *G, *A;      /* the Gram matrix, d x d, and a copy to factor */
-    double *b, *z, *w;  /* b, z: the right-hand side and the solution, d x m. w: eigenvalues */
-    double *beta, *fit; /* beta: width x m. fit: max(n, nt) x m */
+    double *G, *A; /* the Gram matrix, d x d, and a copy to factor */
+    /* b and z hold the right-hand side and the solution (d x m); w holds the eigenvalues. */
+    double *b, *z, *w;
+    double *beta, *fit; /* beta has the size width x m, and fit the size max(n, nt) x m. */
 } desk;
 
 typedef struct {
     const kspec_ridge *r;
-    /* width: the columns of S, 2N for Fourier features, else N. d = min(width, n) */
+    /* width is the number of columns of S: 2N for Fourier features, else N. d is min(width, n). */
     size_t N, width, d, count;
-    int dual; /* 1 if width > n; the Gram matrix of rows, n x n, is then smaller */
+    int dual; /* 1 if width > n: then the Gram matrix of the rows, n x n, is smaller */
     const double *lambda;
     double *errors; /* draws x count x 3: training error, test error, and share of wrong classes */
     desk *desks;
@@ -45,7 +46,7 @@ typedef struct {
 
 static double mean_square(const double *x, size_t count) { return ks_dot(count, x, x) / (double)count; }
 
-/* Returns the mean square of y - S beta */
+/* Returns the mean square of y - S beta. */
 static double residual(const double *S, const double *Y, size_t rows, size_t N2, size_t m, const double *beta,
                        double *fit) {
     memcpy(fit, Y, rows * m * sizeof *fit);
@@ -54,8 +55,8 @@ static double residual(const double *S, const double *Y, size_t rows, size_t N2,
 }
 
 /*
- * Computes the errors from z. Primal: z is beta itself. Dual: alpha = (S S^T/n + lambda)^-1 y, with beta =
- * S^T alpha/n and y - S beta = lambda alpha.
+ * Computes the errors from the solution z. In the primal form, z is beta. In the dual form, z is alpha =
+ * (S S^T/n + lambda)^-1 y, so beta = S^T alpha/n and y - S beta = lambda alpha.
  */
 static void measure(const job *j, const desk *o, double lambda, double *errors) {
     const kspec_ridge *r = j->r;
@@ -83,8 +84,8 @@ static int by_cholesky(const job *j, const desk *o, double lambda) {
 }
 
 /*
- * Does the same from the eigenvectors, which are the rows of A. lambda = 0 gives the solution of least norm:
- * eigenvalues lost in rounding count as 0.
+ * Computes z = (G + lambda)^-1 b from the eigenvectors, which are the rows of A. lambda = 0 gives the
+ * solution of least norm: eigenvalues lost in rounding count as 0.
  */
 static void by_eigenvectors(const job *j, const desk *o, double lambda) {
     size_t d = j->d, m = j->r->m;
@@ -127,7 +128,7 @@ static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
     return st;
 }
 
-/* The doubles that a worker needs, including the eigenproblem */
+/* Returns the number of doubles that a worker needs, including the eigenproblem. */
 static size_t desk_size(const job *j) {
     const kspec_ridge *r = j->r;
     size_t N2 = j->width, rows = r->n + r->nt, square = ks_size(j->d, j->d);
@@ -165,7 +166,7 @@ static kspec_status run_draws(job *j, ks_run *run, size_t draws, ks_arena *a, ks
         ks_check_memory(err, bytes, "a draw with N = %zu for %zu rows", j->N, j->r->n + j->r->nt);
     if (st) return st;
     size_t fit = available > bytes ? available / bytes : 1;
-    /* The number of threads does not change the bits. */
+    /* The result has the same bits for any number of threads. */
     if ((size_t)run->threads > fit) run->threads = (int)fit;
     size_t workers = (size_t)ks_workers(run, draws);
     j->errors = ks_arena_alloc(a, ks_size(draws, ks_size(VALUES, j->count)), sizeof *j->errors);

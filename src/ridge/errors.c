@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The sum of A_ij B_ij over a tile */
+/* Returns the sum of A_ij B_ij over a tile. */
 static double inner(size_t rows, size_t cols, const double *A, size_t lda, const double *B, size_t ldb) {
     double sum = 0;
     for (size_t i = 0; i < rows; i++) sum += ks_dot(cols, A + i * lda, B + i * ldb);
@@ -26,13 +26,16 @@ typedef struct {
     double k[2]; /* 1/(shift + x_a) */
     size_t tile;
     double (*sums)[2];
-    /* 1: chunks are rows of H, for predict_rows() */
+    /* 1: the chunks are rows of H, which predict_rows() computes */
     int rows;
     double *scratch;
     size_t scratch_size; /* by worker */
 } theta_job;
 
-/* Computes rows of H = Phi Q, Phi = sum_a K_a(Xt,X)/(shift + x_a), and their share of tr(H^T K_a(Xt,X)). */
+/*
+ * Computes rows of H = Phi Q, where Phi = sum_a K_a(Xt,X)/(shift + x_a), and the share of these rows in
+ * tr(H^T K_a(Xt,X)).
+ */
 static kspec_status predict_rows(void *ctx, size_t chunk, const ks_worker *worker) {
     const theta_job *t = ctx;
     const kspec_ridge *r = t->r;
@@ -71,10 +74,13 @@ static kspec_status sum_chunks(const ks_run *run, theta_job *t, size_t chunks, k
     return st;
 }
 
-/* Computes cross_a = tr(H^T K_a(Xt,X)), square_a = tr(H^T H K_a), and leaves H in r->H. */
+/* Computes cross_a = tr(H^T K_a(Xt,X)) and square_a = tr(H^T H K_a), and leaves H in r->H. */
 static kspec_status theta(kspec_ridge *r, const ks_run *run, const double k[2], double cross[2],
                           double square[2], kspec_error *err) {
-    /* The rows of H in a chunk. Tiles of 256 rows would be too few chunks for 16 threads. */
+    /*
+     * This is the number of rows of H in a chunk. Tiles of 256 rows would be too few chunks for 16
+     * threads.
+     */
     enum { HIGH = 128 };
     ks_arena scratch = {0};
     theta_job t = {.r = r, .k = {k[COS], k[SIN]}, .tile = HIGH, .rows = 1};
@@ -117,9 +123,9 @@ static double column_square(const double *A, const double *B, size_t rows, size_
 }
 
 /*
- * Computes the share of wrong classes. Over draws of W, the outputs of test row t have the covariance sum_b
- * scale_bt V^T K_b V, scale_bt = (N/n)^2 sum_a Theta_at Omega_ab/(shift+x_a)^2, with row t's share of
- * Theta_a. H and V must be ready.
+ * Computes the share of wrong classes. Over draws of W, the outputs of test row t have the covariance
+ * sum_b scale_bt V^T K_b V. Here scale_bt = (N/n)^2 sum_a Theta_at Omega_ab/(shift+x_a)^2, where Theta_at
+ * is row t's share of Theta_a. The caller must compute H and V first.
  */
 static kspec_status class_error(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                                 const ks_ridge_solution *s, const double *V, double *const Z[2],
@@ -187,7 +193,8 @@ kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_s
         big[a] =
             r->trace_t[a] / sys->N + sys->N / (double)n / (double)n * square[a] - 2 / (double)n * cross[a];
     for (size_t j = 0; j < m && !st; j++) {
-        double form[2] = {0, 0}, z[2] = {NAN, NAN}; /* NaN if rounding leaves no Omega */
+        /* The errors are NaN if rounding errors prevent computing Omega. */
+        double form[2] = {0, 0}, z[2] = {NAN, NAN};
         for (int a = COS; a <= SIN; a++)
             for (size_t i = 0; i < n; i++) form[a] += V[i * m + j] * Z[a][i * m + j];
         ks_ridge_omega(&s->t, form, z);
@@ -205,7 +212,7 @@ kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_s
     return st;
 }
 
-/* Computes V and fit as ks_ridge_device_kernel() does, on the CPU. */
+/* Computes V and fit on the CPU; ks_ridge_device_kernel() computes them on a GPU. */
 static kspec_status kernel_parts(kspec_ridge *r, const ks_run *run, double c, double lambda, size_t *bad,
                                  double *V, double *fit, kspec_error *err) {
     size_t n = r->n, nt = r->nt, m = r->m;
@@ -213,7 +220,8 @@ static kspec_status kernel_parts(kspec_ridge *r, const ks_run *run, double c, do
     kspec_status st = ks_ridge_combine(r, run, k, lambda, r->work, err);
     if (!st) st = ks_potrf_tiled(run, n, r->work, bad, err);
     if (st) return st;
-    for (size_t i = 0; i < n && !*bad; i++) /* checks positive definiteness as for Q without a ridge */
+    /* Checks that the matrix is positive definite, as for Q without a ridge. */
+    for (size_t i = 0; i < n && !*bad; i++)
         if (!(r->work[i * n + i] * r->work[i * n + i] > (double)n * DBL_EPSILON * c)) *bad = lambda == 0;
     if (*bad) return KSPEC_OK;
     memcpy(V, r->Y, n * m * sizeof *V);

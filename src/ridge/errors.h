@@ -1,12 +1,15 @@
-/* Training and test errors at a solution of the fixed point, and the errors of the limiting kernel. */
+/*
+ * Computes the training and test errors at a solution of the fixed point, and the errors of the limiting
+ * kernel.
+ */
 #pragma once
 
 #include "ridge/solve.h"
 #include "kspec/ridge.h"
 
 /*
- * Computes the errors of each column of y: train (m) and, with a test set, test (m). r->Q holds the resolvent
- * of s.
+ * Computes the errors of each column of y: train (m numbers) and, with a test set, test (m numbers). r->Q
+ * must hold the resolvent of s.
  */
 kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                              const ks_ridge_solution *s, double *train, double *test, double *wrong,
@@ -14,7 +17,7 @@ kspec_status ks_ridge_errors(kspec_ridge *r, const ks_run *run, const ks_ridge_s
 
 /*
  * Computes the errors of the kernel alone (N -> infinity), with Q = ((N/n) (K_cos + K_sin) + lambda I)^-1.
- * They are NaN if the matrix has no inverse.
+ * The errors are NaN if the matrix has no inverse.
  */
 kspec_status ks_ridge_kernel_errors(kspec_ridge *r, const ks_run *run, double N, double lambda, double *train,
                                     double *test, kspec_error *err);

@@ -7,11 +7,11 @@
 
 typedef struct {
     const size_t *N;
-    size_t paths, count; /* paths: the number of N. count: the number of lambdas */
+    size_t paths, count; /* paths is the number of values of N, and count the number of lambdas. */
     const double *lambda;
     kspec_ridge *r;
     kspec_ridge_result *result;
-    /* in a team: the failures of paths */
+    /* the error of each path, if a team computes the paths */
     kspec_error *failures;
 } grid;
 
@@ -23,10 +23,11 @@ static kspec_status make_path(const grid *g, const ks_run *run, size_t path, ksp
 /* ---- in a team ---- */
 
 /*
- * Chooses how a team divides the paths. By default the paths follow each other, and the ranks divide the work
- * of each point, except Cholesky's factor and its inverse (n^3/3 of 3/2 n^3 multiply-adds). If it is faster,
- * each rank computes whole paths, with the same bits. GPUs always compute whole paths. A checkpoint keeps
- * points, so any number of ranks can continue from it.
+ * Chooses how a team divides the paths. By default the paths follow each other, and the ranks divide the
+ * work of each point. Only Cholesky's factor and its inverse (n^3/3 of 3/2 n^3 multiply-adds) are not
+ * divided. If computing whole paths on each rank is faster, the ranks do that, with the same bits. GPUs
+ * always compute whole paths. A checkpoint stores points, so any number of ranks can continue from the
+ * checkpoint.
  */
 static int by_paths(const ks_run *run, size_t paths) {
     const size_t ranks = (size_t)ks_team_ranks(run), rounds = (paths + ranks - 1) / ranks;
@@ -36,8 +37,8 @@ static int by_paths(const ks_run *run, size_t paths) {
 }
 
 /*
- * Computes some paths. A numeric error does not make the rank fail. All ranks receive the error, and the call
- * returns the error of the path with the lowest index.
+ * Computes some paths. A numeric error of one path does not make its rank fail. All ranks receive the
+ * error, and the call returns the error of the path with the lowest index.
  */
 static kspec_status make_some(void *ctx, const ks_run *run, const size_t *list, size_t count,
                               kspec_error *err) {

@@ -22,9 +22,9 @@ static void subtract_mean(const kspec_ridge *r, const double *A, size_t rows, do
 
 typedef struct {
     const kspec_ridge *r;
-    const double *A;      /* the rows of the kernel matrix */
-    const double *Ac, *C; /* these rows minus the mean, and the training rows minus the mean */
-    const double *qa, *q; /* |x|^2/2 of these rows */
+    const double *A;      /* the rows for which the kernel matrix is computed */
+    const double *Ac, *C; /* these rows minus the mean training row, and the training rows minus their mean */
+    const double *qa, *q; /* half the squared lengths of these rows, |x|^2/2 */
     double *const *K;
     size_t rows, tile;
     int symmetric;
@@ -34,9 +34,10 @@ typedef struct {
 static double minus_one(const double *x, size_t p) { return expm1(-2 * ks_dot(p, x, x)); }
 
 /*
- * Computes K_cos(x,x') = (e^(-|x-x'|^2/2) + e^(-|x+x'|^2/2))/2, and K_sin with a minus, for one tile. BLAS
- * computes the inner products of the rows, and of the rows minus their mean; one pass computes the
- * exponentials. Of a symmetric matrix it computes only tiles on and below the diagonal and mirrors them.
+ * Computes one tile of K_cos(x,x') = (e^(-|x-x'|^2/2) + e^(-|x+x'|^2/2))/2, and of K_sin, with a minus
+ * instead of the plus. BLAS computes the inner products of the rows, and of the rows minus their mean. One
+ * pass then computes the exponentials. For a symmetric matrix, it computes only tiles on and below the
+ * diagonal, and mirrors them.
  */
 static kspec_status kernel_tile(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
@@ -67,8 +68,8 @@ static kspec_status kernel_tile(void *ctx, size_t chunk, const ks_worker *worker
 }
 
 /*
- * Computes C = A minus the mean, q = |c|^2/2 of its rows, and the traces of the kernels of A with itself.
- * own (unless NULL) receives the kernel of each row with itself.
+ * Computes C = A minus the mean row, q = |c|^2/2 for the rows c of C, and the traces of the kernels of A
+ * with itself. own (unless NULL) receives the kernel of each row with itself.
  */
 static void prepare(const kspec_ridge *r, const double *A, size_t rows, double *C, double *q, double trace[2],
                     double *const own[2]) {
@@ -84,7 +85,7 @@ static void prepare(const kspec_ridge *r, const double *A, size_t rows, double *
     }
 }
 
-/* Centres the kernels, for features minus their means; mean: n doubles. */
+/* Centres the kernels, for features minus their means; mean has room for n doubles. */
 static void center(kspec_ridge *r, double *mean) {
     const size_t n = r->n, nt = r->nt;
     for (int a = COS; a <= SIN; a++) {

@@ -13,14 +13,15 @@
 
 /* ---- the kernels ---- */
 
-/* Nodes of the rule for the scale: the scale of a rough kernel has a heavier tail */
+/* The scale of a rough kernel has a heavier tail, so its rule needs more nodes. */
 static size_t nodes(double nu) { return nu < 2 ? 6 : 4; }
 
 static size_t kinds(const kspec_ridge *r) { return nodes(r->o.nu) * ks_activation_width(r->o.activation); }
 
 size_t ks_mix_size(const kspec_ridge *r) {
     const size_t square = ks_size(r->n, r->n), cross = ks_size(r->nt, r->n);
-    const size_t matrices = 2 * kinds(r) + 4; /* K, M, Q, work, and a spare pair */
+    /* The number of n x n matrices: K, M, Q, work, and a spare pair. */
+    const size_t matrices = 2 * kinds(r) + 4;
     return ks_size_add(ks_size(matrices, square), ks_size(kinds(r) + 4, cross));
 }
 
@@ -52,7 +53,7 @@ static void add(double *to, const double *x, size_t count) {
 
 /*
  * Computes the kernels of one node, for rows that are s times as long. Random phases use the sum of both
- * kernels, and cosines alone use the first.
+ * kernels, and cosines alone use only the first kernel.
  */
 static kspec_status make_node(kspec_ridge *r, const ks_run *run, size_t node, size_t all, double s,
                               kspec_ridge *twin, kspec_error *err) {
@@ -89,7 +90,7 @@ kspec_status ks_mix_make(kspec_ridge *r, const ks_run *run, kspec_error *err) {
     kspec_status st = scratch.failed ? ks_nomem(err, "scaled rows", scratch.failed) : KSPEC_OK;
     if (!st) st = ks_matern_rule(r->o.nu, all, square, weight, err);
     for (size_t k = 0; k < all && !st; k++) {
-        /* beyond a scale of 1e6 all rows are unrelated */
+        /* Beyond a scale of 1e6, all rows count as unrelated. */
         const double s = fmin(sqrt(square[k]), 1e6);
         const ks_run part = ks_run_part(run, (double)k / (double)all, (double)(k + 1) / (double)all);
         st = make_node(r, &part, k, all, s, &twin, err);
@@ -145,7 +146,7 @@ typedef struct {
     ks_mix_solution *s;
 } pair_job;
 
-/* Computes entry (g,h), h <= g, of the matrix D; for (g,g) also the trace t0. */
+/* Computes entry (g,h), h <= g, of the matrix D; for g = h it also computes the trace t0. */
 static kspec_status one_pair(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const pair_job *j = ctx;
@@ -195,7 +196,7 @@ kspec_status ks_mix_resolvent(kspec_ridge *r, const ks_run *run, ks_mix_solution
 
 /* ---- the fixed points ---- */
 
-/* Solves by Gaussian elimination: an M-matrix has positive pivots in any order. */
+/* Solves a linear system by Gaussian elimination: an M-matrix has positive pivots in any order. */
 int ks_mix_omega(const ks_mix *m, const ks_mix_solution *s, const double *b, double *y) {
     const size_t count = m->count;
     double A[KS_MIX_MOST][KS_MIX_MOST];
@@ -226,7 +227,7 @@ static double relative(const ks_mix *m, const double *d, const double *x) {
 
 /*
  * Runs Newton's method or the fixed-point iteration from s->x. Newton's method needs an upper bound, or a
- * point where I - D is an M-matrix. D and t0 belong to the last x.
+ * point where I - D is an M-matrix. On return, D and t0 belong to the last x.
  */
 static kspec_status iterate(kspec_ridge *r, const ks_run *run, ks_mix_solution *s, kspec_error *err) {
     const ks_mix *m = r->mix;
@@ -267,9 +268,9 @@ static kspec_status iterate(kspec_ridge *r, const ks_run *run, ks_mix_solution *
 }
 
 /*
- * Finds a start without a ridge, where no bound is known. Solutions grow as the ridge falls. Once the ridge
- * is small enough, I - D of the ridgeless system is an M-matrix at the last solution, and Newton's method
- * continues from that solution.
+ * Finds a start without a ridge, where no upper bound is known. The solutions x grow as the ridge falls.
+ * Once the ridge is small enough, I - D of the ridgeless system is an M-matrix at the last solution, and
+ * Newton's method continues from that solution.
  */
 static kspec_status approach(kspec_ridge *r, const ks_run *run, ks_mix_solution *s, kspec_error *err) {
     const ks_mix *m = r->mix;

@@ -19,12 +19,12 @@ enum { KS_MIX_MOST = 12 }; /* kinds */
 typedef struct ks_mix {
     size_t count;
     double share[KS_MIX_MOST];
-    int sine[KS_MIX_MOST]; /* 1: sines; 0: cosines, or all features of a frequency */
-    /* for each kind, K, Kt and own as in the plan */
+    int sine[KS_MIX_MOST]; /* 1 for sines; 0 for cosines, or for all features of a frequency */
+    /* for each kind: the kernels K, Kt and own, as in the plan (plan.h) */
     double *K[KS_MIX_MOST], *Kt[KS_MIX_MOST], *own[KS_MIX_MOST];
     double trace[KS_MIX_MOST], trace_t[KS_MIX_MOST];
     double *M[KS_MIX_MOST];    /* n x n: Q K_h */
-    double *Q, *work, *H, *HK; /* Q and work are n x n, H and HK are nt x n */
+    double *Q, *work, *H, *HK; /* scratch matrices; Q and work are n x n, H and HK are nt x n */
 } ks_mix;
 
 typedef struct {
@@ -36,22 +36,28 @@ typedef struct {
     kspec_ridge_state state;
 } ks_mix_solution;
 
-/* The doubles for the matrices of a plan with this kernel and activation, and their allocation */
+/*
+ * Returns the number of doubles for the matrices of a plan with this kernel and activation; the second
+ * function allocates them.
+ */
 size_t ks_mix_size(const kspec_ridge *r);
 void ks_mix_alloc(kspec_ridge *r);
 
 /* Computes the kernels of all kinds from r->X and r->Xt. */
 kspec_status ks_mix_make(kspec_ridge *r, const ks_run *run, kspec_error *err);
 
-/* Solves for N frequencies. Afterwards r->mix->Q is the resolvent, unless lambda = 0 has no limit. */
+/*
+ * Solves the fixed points for N frequencies. Afterwards r->mix->Q is the resolvent, unless lambda = 0 has
+ * no limit.
+ */
 kspec_status ks_mix_solve(kspec_ridge *r, const ks_run *run, double N, double lambda, ks_mix_solution *s,
                           kspec_error *err);
 
-/* Computes Q for the given x alone. */
+/* Computes only Q, for the given x. */
 kspec_status ks_mix_resolvent(kspec_ridge *r, const ks_run *run, ks_mix_solution *s, int second,
                               kspec_error *err);
 
-/* Computes y = (I - D)^-1 b, `count` numbers. Returns 0 if I - D is not an M-matrix. */
+/* Computes the `count` numbers y = (I - D)^-1 b. Returns 0 if I - D is not an M-matrix. */
 int ks_mix_omega(const ks_mix *m, const ks_mix_solution *s, const double *b, double *y);
 
 /* Computes a point of kspec_ridge_predict(). */

@@ -10,7 +10,10 @@
 
 #include <math.h>
 
-/* The parts of the errors: v = Q y, z_h = K_h v, the outputs for the test rows, and the traces of Theta_h */
+/*
+ * Holds the parts of the errors: v = Q y, z_h = K_h v, the outputs for the test rows, and the traces of
+ * Theta_h.
+ */
 typedef struct {
     double *V, *Z[KS_MIX_MOST], *fit, *form[KS_MIX_MOST];
     double theta[KS_MIX_MOST];
@@ -27,7 +30,7 @@ static kspec_status desk_alloc(const kspec_ridge *r, ks_arena *a, desk *d, kspec
     return a->failed ? ks_nomem(err, "residuals", a->failed) : KSPEC_OK;
 }
 
-/* Computes H = sum_h p_h K_h(Xt,X)/(shift+x_h) Q, and the outputs c H y. */
+/* Computes H = sum_h p_h K_h(Xt,X)/(shift+x_h) Q and the outputs c H y. */
 static kspec_status outputs(kspec_ridge *r, const ks_run *run, const ks_mix_solution *s, desk *d,
                             kspec_error *err) {
     const ks_mix *m = r->mix;
@@ -58,7 +61,7 @@ static kspec_status thetas(kspec_ridge *r, const ks_run *run, const ks_mix_solut
     return st;
 }
 
-/* The weight of kind h in the spread of the outputs, without the factor Omega */
+/* Returns the weight of kind h in the variance of the outputs, without the factor Omega. */
 static double weight(const ks_mix *m, const ks_mix_solution *s, size_t h) {
     return m->share[h] / ((s->shift + s->x[h]) * (s->shift + s->x[h]));
 }
@@ -88,7 +91,7 @@ static kspec_status class_error(kspec_ridge *r, const ks_run *run, const ks_mix_
             const double *h = m->H + t * n;
             const double theta = m->own[a][t] / s->N + c / (double)n * ks_dot(n, h, m->HK + t * n) -
                                  2 / (double)n * ks_dot(n, h, m->Kt[a] + t * n);
-            /* Omega_ab, the weight of form b: row a of the inverse */
+            /* The weight of form b is Omega_ab, from row a of the inverse. */
             for (size_t b = 0; b < all; b++) scale[b][t] += c * c * weight(m, s, a) * theta * omega[b][a];
         }
     }
@@ -101,8 +104,8 @@ static kspec_status class_error(kspec_ridge *r, const ks_run *run, const ks_mix_
 }
 
 /*
- * Computes the errors of each column from Q of s, as in errors.c, with sums over all kinds and their shares.
- * spread = 0 omits the second terms, which gives the errors for N -> infinity.
+ * Computes the errors of each column from Q of s, as in errors.c, with sums over all kinds and their
+ * shares. spread = 0 omits the second terms, which gives the errors for N -> infinity.
  */
 static kspec_status errors(kspec_ridge *r, const ks_run *run, const ks_mix_solution *s, int spread, desk *d,
                            double *train, double *test, kspec_error *err) {
@@ -120,7 +123,7 @@ static kspec_status errors(kspec_ridge *r, const ks_run *run, const ks_mix_solut
             form[h] = 0;
             for (size_t i = 0; i < n; i++) form[h] += d->V[i * cols + j] * d->Z[h][i * cols + j];
         }
-        if (spread && !ks_mix_omega(m, s, form, z)) z[0] = NAN; /* rounding errors prevent computing Omega */
+        if (spread && !ks_mix_omega(m, s, form, z)) z[0] = NAN; /* Rounding errors prevent computing Omega. */
         for (size_t i = 0; i < n; i++) v2 += d->V[i * cols + j] * d->V[i * cols + j];
         for (size_t t = 0; t < nt; t++) {
             const double e = r->Yt[t * cols + j] - d->fit[t * cols + j];
@@ -142,7 +145,7 @@ static double mean(const double *x, size_t m) {
     return sum;
 }
 
-/* Sets the means over the scale: of cosines (or of all features) and of sines. */
+/* Averages over the scales: the cosines (or all features), and the sines. */
 static void set_deltas(const kspec_ridge *r, const ks_mix_solution *s, kspec_ridge_point *p) {
     double mean_x[2] = {0, 0};
     for (size_t h = 0; h < r->mix->count; h++) mean_x[r->mix->sine[h]] += r->mix->share[h] * s->x[h];
@@ -159,12 +162,12 @@ static kspec_status make_point(kspec_ridge *r, const ks_run *run, double N, doub
     const size_t m = r->m;
     double *train = p->train_columns, *test = p->test_columns;
     ks_mix_solution s = {.N = N, .lambda = lambda, .shift = 1, .ridge = lambda};
-    if (ks_mix_resolvent(r, run, &s, 0, NULL) == KSPEC_OK) { /* N alone is large: x = 0 */
+    if (ks_mix_resolvent(r, run, &s, 0, NULL) == KSPEC_OK) { /* Only N is large in this limit, so x = 0. */
         kspec_status st = errors(r, run, &s, 0, d, train, test, err);
         if (st) return st;
         p->kernel_train_mse = mean(train, m), p->kernel_test_mse = mean(test, m);
     } else if (lambda > 0) {
-        /* the loop was cancelled, or rounding prevents convergence */
+        /* The loop was cancelled, or rounding errors prevented convergence. */
         return ks_mix_resolvent(r, run, &s, 0, err);
     }
     for (size_t j = 0; j < m; j++) train[j] = test[j] = NAN;

@@ -26,7 +26,7 @@ void ks_one_alloc(ks_one *b, ks_arena *a) {
     b->kt = ks_arena_alloc(a, nt, sizeof *b->kt);
 }
 
-/* Copies rows, with or without subtracting the mean training row, and computes their squared lengths. */
+/* Copies rows, optionally minus the mean training row, and computes their squared lengths. */
 static void prepare(const ks_one *b, const ks_one_rows *rows, const double *A, size_t count, double *to,
                     double *square) {
     const size_t n = b->n, p = rows->p;
@@ -39,7 +39,7 @@ static void prepare(const ks_one *b, const ks_one_rows *rows, const double *A, s
     for (size_t i = 0; i < count; i++) square[i] = ks_dot(p, to + i * p, to + i * p);
 }
 
-/* Centres K, for features minus their means; mean: n doubles. */
+/* Centres K, for features minus their means; mean has room for n doubles. */
 static void center(ks_one *b, double *mean) {
     const size_t n = b->n;
     const double all = ks_kernel_means(b->V, n, mean);
@@ -71,7 +71,7 @@ kspec_status ks_one_make(ks_one *b, const ks_one_rows *rows, kspec_error *err) {
         }
         for (size_t i = 0; i < nt; i++)
             b->trace_t += b->kt[i] = ks_activation_kernel(&b->f, qt[i], qt[i], qt[i]);
-        if (!(b->largest < 1e200)) /* products of entries of K must be finite */
+        if (!(b->largest < 1e200)) /* The products of entries of K must be finite. */
             st = ks_fail(err, KSPEC_E_DATA, "the kernel of the rows exceeds 1e200; scale the data");
     }
     if (!st && b->intercept) center(b, q);
@@ -91,14 +91,14 @@ kspec_status ks_one_make(ks_one *b, const ks_one_rows *rows, kspec_error *err) {
 /* ---- the fixed point ---- */
 
 /*
- * Newton's method on x - G(x), which is convex: from an upper bound it decreases to the solution (solve.c).
- * Without a ridge, G(x) = (n/N)(shift + x) if K is positive definite, and x = n/(N - n).
+ * Runs Newton's method on x - G(x), which is convex: from an upper bound it decreases to the solution
+ * (solve.c). Without a ridge, G(x) = (n/N)(shift + x) if K is positive definite, and x = n/(N - n).
  */
 kspec_status ks_one_solve(const ks_one *b, double N, double lambda, double tolerance, int most,
                           ks_one_solution *s, kspec_error *err) {
     const double n = (double)b->n;
     *s = (ks_one_solution){.N = N, .lambda = lambda, .shift = 1, .ridge = lambda};
-    const int low = lambda == 0 && N < n; /* 1: x is the limit of lambda delta */
+    const int low = lambda == 0 && N < n; /* 1 if x is the limit of lambda delta */
     if (low) s->shift = 0, s->ridge = 1;
     if (lambda == 0 && N == n) {
         s->state = KSPEC_RIDGE_STATE_DIVERGENT;
@@ -187,7 +187,7 @@ void ks_one_errors(const ks_one *b, const ks_one_solution *s, size_t count, doub
     for (size_t k = 0; k < wide; k++) test[k] /= (double)nt;
 }
 
-/* Computes the terms of E_test above without the sums over test rows, and with two columns of y in c. */
+/* Computes the terms of E_test (above) for each test row, with two columns of y in c. */
 void ks_one_spread(const ks_one *b, const ks_one_solution *s, double *scale, double *form) {
     const size_t n = b->n, m = b->m;
     const double u = s->shift + s->x, share = s->N / (double)n;

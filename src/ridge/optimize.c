@@ -7,13 +7,13 @@
 
 #include <math.h>
 
-/* The state of a search: the solved points, and the best point so far */
+/* Holds the state of a search: the solved points, and the best point so far. */
 typedef struct {
     kspec_ridge *r;
     ks_run run;
     ks_ridge_solved *solved;
     size_t count;
-    double expected, made; /* the numbers of expected and of computed points, for progress reports */
+    double expected, made; /* for progress reports: the numbers of expected and of computed points */
     /* points[0] is the best so far, points[1] the current trial; a better trial replaces the best */
     kspec_ridge_result *result;
     kspec_error *err;
@@ -34,8 +34,8 @@ static kspec_status try(search *s, size_t N, double lambda, double *value) {
 }
 
 /*
- * The range of a search: `points` values of lambda from low to high for N, or N up to `most` for lambda =
- * low. It solves at most `room` points.
+ * Describes the range of a search. It tries `points` values of lambda from low to high for N, or values of
+ * N up to `most` for lambda = low. The search solves at most `room` points.
  */
 typedef struct task {
     kspec_status (*run)(search *, const struct task *);
@@ -48,7 +48,8 @@ typedef struct task {
 enum { PER_DECADE = 4, REFINE = 40 };
 
 /*
- * Brent's search for a minimum of f(log lambda) in [a,b], where f(x) is known: parabolas or golden sections.
+ * Runs Brent's search for a minimum of f(log lambda) in [a,b], where f(x) is known. It uses parabolas or
+ * golden sections.
  */
 static kspec_status brent(search *s, size_t N, double a, double b, double x, double fx) {
     const double golden = 0.3819660112501051, tolerance = 1e-3;
@@ -57,7 +58,7 @@ static kspec_status brent(search *s, size_t N, double a, double b, double x, dou
         double mid = (a + b) / 2;
         if (fabs(x - mid) <= 2 * tolerance - (b - a) / 2) break;
         double p = 0, q = 0;
-        if (fabs(before) > tolerance) { /* fits a parabola through (x,fx), (w,fw), (v,fv) */
+        if (fabs(before) > tolerance) { /* Fits a parabola through (x,fx), (w,fw), (v,fv). */
             double f = (x - w) * (fx - fv), g = (x - v) * (fx - fw);
             p = (x - v) * g - (x - w) * f;
             q = 2 * (g - f);
@@ -93,7 +94,7 @@ static kspec_status brent(search *s, size_t N, double a, double b, double x, dou
 static kspec_status search_lambda(search *s, const task *t) {
     double low = t->low, high = t->high, span = log(high / low), least = INFINITY;
     size_t N = t->N, points = t->points, best = 0;
-    for (size_t k = 0; k < points; k++) { /* from high to low, without rounding at both ends */
+    for (size_t k = 0; k < points; k++) { /* The grid runs from high to low, and hits both ends exactly. */
         double lambda = k == 0            ? high
                         : k == points - 1 ? low
                                           : high * exp(-span * (double)k / (double)(points - 1));
@@ -103,7 +104,7 @@ static kspec_status search_lambda(search *s, const task *t) {
         if (value < least) least = value, best = k;
     }
     double h = span / (double)(points - 1), x = log(high) - h * (double)best;
-    /* the minimum may lie inside the last interval, whose end has been tried */
+    /* The minimum may lie inside the last interval, because the search has tried only its end. */
     if (best == 0 || best == points - 1) {
         double inside = best == 0 ? x - h / 2 : x + h / 2, value;
         kspec_status st = try(s, N, exp(inside), &value);
@@ -166,15 +167,15 @@ double kspec_ridge_cost(const kspec_ridge *r, size_t N) {
            (double)r->m * N2 * (n + nt);
 }
 
-/* Tries one point with a new N. Earlier points have another N and cannot help. */
+/* Tries one value of N. The earlier points have another N, so they cannot serve as starts. */
 static kspec_status try_features(search *s, size_t N, double lambda, double *value) {
     s->count = 0;
     return try(s, N, lambda, value);
 }
 
 /*
- * Tries the numbers on a geometric grid up to `most`. Then it halves the intervals on both sides of the best
- * number until no number is left between its neighbours.
+ * Tries the values of N on a geometric grid up to `most`. Then it halves the intervals on both sides of
+ * the best N until no integer is left between its neighbours.
  */
 static kspec_status search_features(search *s, const task *t) {
     size_t most = t->most, low = 0, high = 0, best = 0, last = 0; /* 0: no neighbour */
@@ -214,7 +215,7 @@ static kspec_status search_features(search *s, const task *t) {
     }
 }
 
-/* The largest N whose cost is within the limit; N = 1 always is. */
+/* Returns the largest N whose cost is within the limit, at least 1. */
 static size_t most_features(const kspec_ridge *r, double cost_limit) {
     size_t low = 1, high = 1000000000;
     while (low < high) {

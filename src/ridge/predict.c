@@ -22,7 +22,7 @@ kspec_status ks_ridge_check_N(size_t N, kspec_error *err) {
 kspec_status ks_ridge_check_lambda(const kspec_ridge *r, double lambda, kspec_error *err) {
     if (lambda == 0 && r->o.intercept)
         return ks_refuse(err, KSPEC_E_ARG, "intercept", NULL, "lambda 0 and an intercept cannot be combined");
-    /* the square of lambda must be finite */
+    /* The square of lambda must be finite. */
     if (lambda == 0 || (lambda >= 1e-100 && lambda <= 1e100)) return KSPEC_OK;
     return ks_fail(err, KSPEC_E_ARG, "lambda %g is neither 0 nor between 1e-100 and 1e100", lambda);
 }
@@ -43,14 +43,14 @@ static double mean(const double *x, size_t m) {
     return sum;
 }
 
-/* The mean of 1 - mse/variance over the columns */
+/* Returns the mean of 1 - mse/variance over the columns. */
 static double r_squared(const double *mse, const double *variance, size_t m) {
     double sum = 0;
     for (size_t j = 0; j < m; j++) sum += variance[j] > 0 ? (1 - mse[j] / variance[j]) / (double)m : NAN;
     return sum;
 }
 
-/* Computes a point with one fixed point. */
+/* Computes a point that has one fixed point. */
 static kspec_status make_simple_point(kspec_ridge *r, double N, double lambda, kspec_ridge_point *p,
                                       kspec_error *err) {
     const ks_one *b = r->one;
@@ -129,7 +129,7 @@ static kspec_status make_point(kspec_ridge *r, const ks_run *run, size_t N, doub
     return KSPEC_OK;
 }
 
-/* What a checkpoint stores for one point: the point with its columns, and the start of the next point */
+/* Holds the checkpoint data of one point: the point with its columns, and the start of the next point. */
 typedef struct {
     kspec_ridge *r;
     size_t N;
@@ -153,8 +153,8 @@ static kspec_status take_step(void *ctx, const ks_run *run, kspec_error *err) {
 }
 
 /*
- * Gives all ranks the point of rank 0. Ranks with GPUs compute each point separately and may differ in bits;
- * with equal bits all ranks take the same decisions.
+ * Copies the point of rank 0 to all ranks. Ranks with GPUs compute each point separately, so their points
+ * may differ in rounding. With the point of rank 0, all ranks take the same decisions.
  */
 static kspec_status one_for_all(kspec_team *team, const ks_share *stored, int count, kspec_error *err) {
     kspec_status st = KSPEC_OK;

@@ -4,8 +4,8 @@
 #include "ridge/solve.h"
 
 /*
- * Predicts at (N, lambda >= 0), starting from the `*count` points already solved for the same N. Adds the
- * point to them if lambda > 0. The caller allocates the point's columns.
+ * Predicts at (N, lambda >= 0), starting from the `*count` points already solved for the same N. It adds
+ * the new point to that list if lambda > 0. The caller allocates the columns of the new point.
  */
 kspec_status ks_ridge_point(kspec_ridge *r, const ks_run *run, size_t N, double lambda,
                             ks_ridge_solved *solved, size_t *count, kspec_ridge_point *point,
@@ -21,5 +21,8 @@ kspec_status ks_ridge_check_lambda(const kspec_ridge *r, double lambda, kspec_er
 kspec_status ks_ridge_check_lambdas(const kspec_ridge *r, const double *lambda, size_t count,
                                     kspec_error *err);
 
-/* A copy of the run whose progress stays at a fraction, because the number of steps of a point is unknown. */
+/*
+ * Returns a copy of the run whose progress stays at a fraction, because the number of steps of a point is
+ * unknown.
+ */
 ks_run ks_ridge_still(const ks_run *run, double fraction);

@@ -18,8 +18,8 @@
 #include <string.h>
 
 /*
- * factors: the values of sigma over the median distance. The others: the number of lambdas per factor of 10,
- * and the range of lambda
+ * factors holds the values of sigma divided by the median distance. The enum constants set the number of
+ * lambdas per factor of 10 and the range of lambda.
  */
 static const double factors[] = {0.3, 0.5, 0.7, 1, 1.4, 2, 3};
 static const double mantissas[] = {1, 1.3, 1.8, 2.4, 3.2, 4.2, 5.6, 7.5};
@@ -30,23 +30,24 @@ static const double NEAR = 1.02; /* errors within this factor count as equal */
 
 typedef struct {
     const kspec_ridge *r;
-    size_t splits, numbers, lambdas; /* splits: divisions of the rows; numbers: values of N */
+    /* splits is the number of divisions of the rows, and numbers the number of values of N. */
+    size_t splits, numbers, lambdas;
     size_t *N;
-    double sigma[SIGMAS], unit[SIGMAS]; /* unit: the mean of K(x,x) */
+    double sigma[SIGMAS], unit[SIGMAS]; /* unit is the mean of K(x,x) for each sigma. */
     double width;                       /* the number of columns for each N */
     /* the error of predicting the mean, for each division (equal for all sigma) */
     double baseline[SPLITS * SIGMAS];
     double *errors; /* the training and test errors: splits x SIGMAS x numbers x lambdas x 2 */
     struct bench {
         ks_one basis;
-        /* rows, targets: the whole data. scratch, columns: see fill() */
+        /* rows and targets hold the whole data. fill() explains scratch and columns. */
         double *rows, *targets, *scratch, *columns;
         size_t *order;
         ks_one_solution *solutions;
     } * benches;
 } search;
 
-/* The kernel gets mu = lambda n/N on its diagonal, so the same mu suit every N. */
+/* The kernel gets mu = lambda n/N on its diagonal, so one grid of mu serves every N. */
 static double lambda_of(const search *s, size_t sigma, size_t number, size_t k) {
     const double mu = s->unit[sigma] * pow(10, LOWEST + (double)k / PER_DECADE);
     return mu * (double)s->N[number] / (double)s->r->n;
@@ -56,7 +57,7 @@ static double *error_at(const search *s, size_t split, size_t sigma, size_t numb
     return s->errors + 2 * (((split * SIGMAS + sigma) * s->numbers + number) * s->lambdas + k);
 }
 
-/* The mean over the divisions; which: 0 training, 1 test */
+/* Returns the mean error over the divisions; which is 0 for the training error, 1 for the test error. */
 static double mean_error(const search *s, size_t sigma, size_t number, size_t k, int which) {
     double sum = 0;
     for (size_t split = 0; split < s->splits; split++)
@@ -67,8 +68,8 @@ static double mean_error(const search *s, size_t sigma, size_t number, size_t k,
 /* ---- one division of the rows, one sigma ---- */
 
 /*
- * Copies the rows and targets of a division, training rows first. The first division is the handle's own
- * division.
+ * Copies the rows and targets of a division, training rows first. The first division is the division that
+ * the handle uses.
  */
 static void divide_rows(search *s, size_t split, size_t sigma, struct bench *b) {
     const kspec_ridge *r = s->r;
@@ -207,7 +208,7 @@ static void set_point(const search *s, size_t sigma, size_t number, size_t k, ks
                                    .ridgeless_test_mse = mean_error(s, sigma, number, 0, 1)};
 }
 
-/* The lambda with the least test error at a sigma and an N */
+/* Returns the lambda with the least test error at a sigma and an N. */
 static size_t best_lambda(const search *s, size_t sigma, size_t number) {
     size_t best = 0;
     for (size_t k = 1; k < s->lambdas; k++)
@@ -225,7 +226,10 @@ static size_t best_sigma(const search *s, size_t number) {
     return best;
 }
 
-/* Finds the peak of double descent: a ridgeless error a fifth higher than on either side. */
+/*
+ * Finds the peak of double descent: an N whose ridgeless error exceeds the errors on both sides by a
+ * fifth.
+ */
 static const kspec_ridge_curve_point *find_peak(kspec_ridge_curve_point *const *points, size_t count) {
     size_t top = 0;
     double before = INFINITY, after = INFINITY;
@@ -235,7 +239,7 @@ static const kspec_ridge_curve_point *find_peak(kspec_ridge_curve_point *const *
         double *side = k < top ? &before : &after;
         if (k != top) *side = fmin(*side, points[k]->ridgeless_test_mse);
     }
-    /* the largest neighbouring error; infinite at an end of the curve */
+    /* the largest error of a neighbour, infinite at an end of the curve */
     const double most = fmax(before, after);
     return points[top]->ridgeless_test_mse > 1.2 * most ? points[top] : NULL;
 }

@@ -36,7 +36,7 @@ kspec_status ks_ridge_combine(const kspec_ridge *r, const ks_run *run, const dou
     return ks_parallel_for(run, (r->n + j.tile - 1) / j.tile, combine_rows, &j, err);
 }
 
-/* Partial sums over blocks of rows, and over pairs of tiles, in order */
+/* Holds partial sums over blocks of rows and over pairs of tiles, in a fixed order. */
 typedef struct {
     const kspec_ridge *r;
     size_t tile, tiles, pairs;
@@ -53,7 +53,7 @@ static size_t rows_of(const trace_job *t, size_t tile) {
     return left < t->tile ? left : t->tile;
 }
 
-/* Computes some columns of a block of rows of M = Q K_cos, and writes them to r->work. */
+/* Computes some columns of a block of rows of M = Q K_cos into r->work. */
 static void multiply(const trace_job *t, size_t tile, size_t piece) {
     const kspec_ridge *r = t->r;
     const size_t n = r->n, i = tile * t->tile, k = piece * WIDTH, cols = n - k < WIDTH ? n - k : WIDTH;
@@ -73,8 +73,8 @@ static void sum_rows(const trace_job *t, size_t tile) {
 }
 
 /*
- * Sums the share of tiles (i,j) and (j,i), i >= j, in tr(MM), in small blocks that stay in the cache
- * transposed.
+ * Sums the share of tiles (i,j) and (j,i), i >= j, in tr(MM). It uses small blocks, which fit the cache
+ * when transposed.
  */
 static void sum_pair(const trace_job *t, size_t pair) {
     enum { SMALL = 32 };
@@ -93,7 +93,7 @@ static void sum_pair(const trace_job *t, size_t pair) {
     t->sums[pair][MM] = bi == bj ? sum : 2 * sum;
 }
 
-/* Counts the chunks of the sums with M. Step 0: M, in pieces; step 1: the sums */
+/* Counts the chunks of the sums with M. Step 0 computes M in pieces, and step 1 computes the sums. */
 static size_t trace_chunks(void *ctx, size_t step) {
     const trace_job *t = ctx;
     return step ? t->tiles + t->pairs : t->tiles * pieces(t);
@@ -112,8 +112,8 @@ static kspec_status trace_step(void *ctx, size_t step, size_t chunk, const ks_wo
 }
 
 /*
- * Sums blocks of rows, without M or in a team. Ranks divide the blocks, and then exchange their rows of M for
- * the remaining sums.
+ * Computes the sums over blocks of rows. This version serves calls without M, or in a team. Ranks divide
+ * the blocks, and then exchange their rows of M for the remaining sums.
  */
 static kspec_status trace_rows(void *ctx, size_t tile, const ks_worker *worker) {
     (void)worker;
@@ -154,11 +154,12 @@ static kspec_status sum_tiles(const kspec_ridge *r, const ks_run *run, int secon
 }
 
 /*
- * Bounds a trace that is lost in rounding. In P_a = k_a L^-1 K_a L^-T and P_0 = ridge L^-1 L^-T, with L the
- * Cholesky factor, P_cos + P_sin + P_0 = I. So of the traces p_ab = tr(P_a P_b)/n, the ones with P_sin follow
- * from the others: p_cc + p_cs + p_c0 = tr(P_cos)/n, and so on. All traces lie between 0 and 1, and the
- * cancelling terms are small compared with the 1 on the diagonal of I - D. The traces with P_sin are also at
- * most tr(P_sin)/n. Rounding must not exceed that bound for rows near zero, which have hardly a sine.
+ * Bounds a trace whose digits are lost in rounding. In P_a = k_a L^-1 K_a L^-T and P_0 = ridge L^-1 L^-T,
+ * with L the Cholesky factor, P_cos + P_sin + P_0 = I. So of the traces p_ab = tr(P_a P_b)/n, the ones
+ * with P_sin follow from the others: p_cc + p_cs + p_c0 = tr(P_cos)/n, and so on. All traces lie between 0
+ * and 1, and the cancelling terms are small compared with the 1 on the diagonal of I - D. The traces with
+ * P_sin are also at most tr(P_sin)/n. Rounding errors must not exceed that bound for rows near zero, whose
+ * sines almost vanish.
  */
 static double within(double x, double most) { return fmax(0, fmin(x, most)); }
 
@@ -176,7 +177,7 @@ static void second_order(const ks_ridge_system *sys, double n, const double x[2]
     if (sys->ridge > 0) t->t0[COS] = sum[MQ] / n, t->t0[SIN] = s0 / (k[SIN] * sys->ridge);
 }
 
-/* Computes the inverse on the CPU, like ks_ridge_device_invert() on a GPU. */
+/* Computes the inverse on the CPU; ks_ridge_device_invert() computes it on a GPU. */
 static kspec_status invert(kspec_ridge *r, const ks_run *run, const double k[2], double ridge, double *top,
                            size_t *bad, kspec_error *err) {
     const size_t n = r->n;
@@ -215,7 +216,10 @@ kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridg
         return ks_fail(err, KSPEC_E_NUMERIC, "lambda %g: the resolvent exceeds the largest double",
                        sys->ridge);
     if (second) second_order(sys, (double)n, x, k, sum, t);
-    /* dG_a = -tr(K_a Q dA Q)/n with dA of the order of top * epsilon; without t0, tr(Q^2)/tr(Q) replaces Q */
+    /*
+     * The rounding error is dG_a = -tr(K_a Q dA Q)/n, where dA is of the order of top * epsilon. Without
+     * t0, tr(Q^2)/tr(Q) replaces Q.
+     */
     for (int a = COS; a <= SIN; a++)
         t->noise[a] = DBL_EPSILON * top * (t->t0[a] > 0 ? t->t0[a] : t->G[a] * sum[QQ] / sum[TQ]);
     return KSPEC_OK;

@@ -18,19 +18,23 @@ typedef struct {
 } ks_ridge_system;
 
 typedef struct {
-    double G[2];     /* tr(K_a Q)/n */
-    double D[2][2];  /* dG_a/dx_b = (N/n) tr(Q K_a Q K_b)/n / (shift + x_b)^2; I - D is Omega^-1 */
+    double G[2]; /* tr(K_a Q)/n */
+    /* D holds dG_a/dx_b = (N/n) tr(Q K_a Q K_b)/n / (shift + x_b)^2; the inverse of I - D is Omega. */
+    double D[2][2];
     double t0[2];    /* t0[a] is tr(Q K_a Q)/n, or 0 if ridge is 0 */
     double noise[2]; /* the order of magnitude of the rounding error of G_a */
 } ks_ridge_traces;
 
-/* The sums behind the traces: <Q,K_cos>, <Q,K_sin>, <Q,Q>, <M,Q> and tr(MM) with M = Q K_cos, and tr(Q) */
+/*
+ * These are the sums behind the traces: <Q,K_cos>, <Q,K_sin>, <Q,Q>, <M,Q> and tr(MM) with M = Q K_cos,
+ * and tr(Q).
+ */
 enum { QC, QS, QQ, MQ, MM, TQ, SUMS };
 
 /*
- * Writes Q to r->Q, or to r->on_device, and fills t. It computes D and t0 only if `second` is 1, which costs
- * one more product of n x n matrices. It fails with KSPEC_E_NUMERIC if the matrix is not positive definite to
- * working precision. It overwrites r->work, or the device's copy.
+ * Writes Q to r->Q, or to r->on_device, and fills t. It computes D and t0 only if `second` is 1, which
+ * costs one more product of n x n matrices. It fails with KSPEC_E_NUMERIC if the matrix is not positive
+ * definite to working precision. It overwrites r->work, or the copy of r->work on the device.
  */
 kspec_status ks_ridge_resolvent(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                                 const double x[2], int second, ks_ridge_traces *t, kspec_error *err);

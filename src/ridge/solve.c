@@ -30,15 +30,15 @@ int ks_ridge_omega(const ks_ridge_traces *t, const double b[2], double y[2]) {
     return 1;
 }
 
-/* max_a |d_a|/x_a; x_sin is 0 if all rows are 0 */
+/* Returns the largest relative step |d_a|/x_a over a; x_sin is 0 if all rows are 0. */
 static double relative(const double d[2], const double x[2]) {
     double c = fabs(d[COS]) / x[COS], s = d[SIN] == 0 ? 0 : fabs(d[SIN]) / x[SIN];
     return isnan(c) || isnan(s) ? INFINITY : fmax(c, s);
 }
 
 /*
- * Has F reached its floor, where rounding keeps it from 0? An estimate from the traces tells, or steps that
- * no longer shrink.
+ * Checks whether F has reached its floor, below which rounding errors dominate. An estimate from the
+ * traces shows this, or steps that no longer shrink.
  */
 static int finished(const kspec_ridge *r, ks_ridge_solution *s, double step, double floor, double last) {
     if (step <= r->o.tolerance)
@@ -51,7 +51,7 @@ static int finished(const kspec_ridge *r, ks_ridge_solution *s, double step, dou
     return 1;
 }
 
-/* lambda = 0, 2N < n: theta falls to 0 if the kernel has too low a rank for the features. */
+/* Reports that theta falls to 0: for lambda = 0 and 2N < n, the kernel's rank is too low for the features. */
 static kspec_status low_rank(const kspec_ridge *r, const ks_ridge_system *sys, kspec_error *err) {
     return ks_fail(
         err, KSPEC_E_NUMERIC,
@@ -74,7 +74,7 @@ static kspec_status newton(kspec_ridge *r, const ks_run *run, const ks_ridge_sys
             double size = relative(step, s->x);
             if (finished(r, s, size, relative(floor, s->x), last)) return KSPEC_OK;
             last = s->error = size;
-            /* positive up to rounding; otherwise take the fixed-point step, which also goes down */
+            /* Negative values are rounding errors; then take the fixed-point step, which also decreases. */
             if (s->x[COS] + step[COS] > 0 && s->x[SIN] + step[SIN] > 0)
                 next[COS] = s->x[COS] + step[COS], next[SIN] = s->x[SIN] + step[SIN];
             bounded = 1;
@@ -100,7 +100,8 @@ static kspec_status newton(kspec_ridge *r, const ks_run *run, const ks_ridge_sys
  */
 static kspec_status fixed_point(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                                 ks_ridge_solution *s, kspec_error *err) {
-    enum { PATIENCE = 100 }; /* after so many steps without a smaller residual, it is at its floor */
+    /* After this many steps without a smaller residual, the residual is at its floor. */
+    enum { PATIENCE = 100 };
     double best = INFINITY, floor[2], step[2];
     kspec_status st;
     for (int since = 0;; since++) {
@@ -119,7 +120,8 @@ static kspec_status fixed_point(kspec_ridge *r, const ks_run *run, const ks_ridg
         }
         s->x[COS] = s->t.G[COS], s->x[SIN] = s->t.G[SIN];
     }
-    if ((st = ks_ridge_resolvent(r, run, sys, s->x, 1, &s->t, err))) return st; /* D and t0, for the errors */
+    /* Computes D and t0, which the errors need. */
+    if ((st = ks_ridge_resolvent(r, run, sys, s->x, 1, &s->t, err))) return st;
     s->iterations++;
     double F[2] = {s->t.G[COS] - s->x[COS], s->t.G[SIN] - s->x[SIN]};
     s->residual = relative(F, s->x);
@@ -130,9 +132,10 @@ static kspec_status fixed_point(kspec_ridge *r, const ks_run *run, const ks_ridg
 }
 
 /*
- * Finds an upper bound without a ridge. G is then homogeneous in u = 1 + x, and G_cos/u_cos + G_sin/u_sin =
- * n/N < 2 for every u. Once both terms are below 1, a multiple of u has u - G(u) >= 1, and u - 1 is an upper
- * bound. Newton's method on the logarithm of u_sin/u_cos makes the terms equal.
+ * Finds an upper bound of the solution without a ridge. G is then homogeneous in u = 1 + x, and
+ * G_cos/u_cos + G_sin/u_sin = n/N < 2 for every u. Once both terms are below 1, a multiple of u has u -
+ * G(u) >= 1, and u - 1 is an upper bound. Newton's method on the logarithm of u_sin/u_cos makes the terms
+ * equal.
  */
 static kspec_status interpolating_bound(kspec_ridge *r, const ks_run *run, const ks_ridge_system *sys,
                                         double x[2], int *iterations, kspec_error *err) {
@@ -161,7 +164,8 @@ kspec_status ks_ridge_solve(kspec_ridge *r, const ks_run *run, const ks_ridge_sy
                             kspec_error *err) {
     *s = (ks_ridge_solution){.x = {start[COS], start[SIN]}};
     double bound[2] = {upper[COS], upper[SIN]};
-    if (sys->shift == 0 && upper[SIN] == 0) return low_rank(r, sys, err); /* all rows are zero */
+    /* In this case, all rows are zero. */
+    if (sys->shift == 0 && upper[SIN] == 0) return low_rank(r, sys, err);
     if (sys->ridge == 0) {
         kspec_status st = interpolating_bound(r, run, sys, bound, &s->iterations, err);
         if (st) return st;
@@ -173,7 +177,7 @@ kspec_status ks_ridge_solve(kspec_ridge *r, const ks_run *run, const ks_ridge_sy
 
 /* ---- along a path of lambda ---- */
 
-/* Stores a point with its slope: F(x, lambda) = 0 gives (I - D) dx/dlambda = -tr(Q K_a Q)/n. */
+/* Stores a solved point with its slope. F(x, lambda) = 0 gives (I - D) dx/dlambda = -tr(Q K_a Q)/n. */
 ks_ridge_solved ks_ridge_remember(double lambda, const ks_ridge_solution *s) {
     ks_ridge_solved p = {lambda, {s->x[COS], s->x[SIN]}, {-1, -1}};
     double d[2];
@@ -183,7 +187,10 @@ ks_ridge_solved ks_ridge_remember(double lambda, const ks_ridge_solution *s) {
     return p;
 }
 
-/* Evaluates at l the cubic with the values and slopes of p and q, in logarithms, or the line through p. */
+/*
+ * Evaluates at l the cubic with the values and slopes of p and q, in logarithms, or else the line through
+ * p.
+ */
 static double extrapolate(const ks_ridge_solved *p, const ks_ridge_solved *q, int a, double l) {
     double lp = log(p->lambda), yp = log(p->x[a]), line = yp + p->slope[a] * (l - lp);
     if (!q) return line;
@@ -193,8 +200,8 @@ static double extrapolate(const ks_ridge_solved *p, const ks_ridge_solved *q, in
 }
 
 /*
- * Extrapolates a start from the nearest two solved points, within bounds. delta falls as lambda rises, and
- * lambda delta rises: so each solved point bounds the solution on both sides.
+ * Extrapolates a start from the nearest two solved points, within bounds. As lambda rises, delta falls and
+ * lambda delta rises, so each solved point bounds the solution on both sides.
  */
 void ks_ridge_start(const kspec_ridge *r, double lambda, const ks_ridge_solved *solved, size_t count,
                     double start[2], double upper[2]) {

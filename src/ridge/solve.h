@@ -1,19 +1,19 @@
-/* Solves x = G(x) for (delta_cos, delta_sin), or (theta_cos, theta_sin): see resolvent.h. */
+/* Solves x = G(x) for (delta_cos, delta_sin), or for (theta_cos, theta_sin); resolvent.h defines them. */
 #pragma once
 
 #include "ridge/resolvent.h"
 
 typedef struct {
     double x[2];
-    ks_ridge_traces t; /* at x; r->Q holds the resolvent at x */
+    ks_ridge_traces t; /* the traces at x, where r->Q holds the resolvent */
     int iterations;
     double residual, error;
     kspec_ridge_state state;
 } ks_ridge_solution;
 
-/* Solved points of one N along lambda, from which the next one starts. Zero-initialise. */
+/* Holds a solved point of a path of lambda for one N; the next point starts from it. Zero-initialise. */
 typedef struct {
-    double lambda, x[2], slope[2]; /* slope: d log x_a / d log lambda */
+    double lambda, x[2], slope[2]; /* slope holds d log x_a / d log lambda. */
 } ks_ridge_solved;
 
 /*
@@ -22,10 +22,10 @@ typedef struct {
 void ks_ridge_start(const kspec_ridge *r, double lambda, const ks_ridge_solved *solved, size_t count,
                     double start[2], double upper[2]);
 
-/* The entry of a solution in the list of solved points */
+/* Returns the entry of a solution for the list of solved points. */
 ks_ridge_solved ks_ridge_remember(double lambda, const ks_ridge_solution *s);
 
-/* y = (I - D)^-1 b = Omega b. Returns 0 and does not set y if I - D is not an M-matrix. */
+/* Computes y = (I - D)^-1 b = Omega b. Returns 0 and does not set y if I - D is not an M-matrix. */
 int ks_ridge_omega(const ks_ridge_traces *t, const double b[2], double y[2]);
 
 /* Solves from start. A system without a ridge ignores start and upper. */
