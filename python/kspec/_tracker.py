@@ -57,6 +57,7 @@ class Tracker:
     def _record(self, name: str, matrix: Any, threads: int | None) -> dict[str, Any]:
         """What is measured of a matrix; the step follows"""
         both = {**self._both, "threads": threads}
+        moments: Any
         if len(getattr(matrix, "shape", ())) == 3:
             dimension = self._of_groups(matrix, threads)
             moments = self._of_dimension(dimension)
@@ -84,7 +85,7 @@ class Tracker:
     def _of_dimension(self, d: Any) -> list[dict[str, Any]]:
         """m(1) and m(2), normalized: 1 and one over the dimension"""
         inverse = [1 / v if v > 0 else None for v in (d.dimension, d.ci_high, d.ci_low)]
-        both = [[1.0, 1.0, 1.0], inverse]
+        both: list[list[float | None]] = [[1.0, 1.0, 1.0], inverse]
         return [dict(zip(("value", "ci_low", "ci_high"), row)) for row in both[: self._n]]
 
     def _of_groups(self, cube: Any, threads: int | None) -> Any:
