@@ -56,8 +56,8 @@ static int find_functions(const theory_args *a, const double *eta, size_t dim, t
         if (!s->functions || !s->at) status = cli_no_memory();
     }
     for (size_t i = 0; i < s->points * s->dim && !status; i++)
-        s->at[i] = points.data[(ptrdiff_t)(i / dim) * points.row_stride +
-                               (ptrdiff_t)(i % dim) * points.col_stride];
+        s->at[i] =
+            points.data[(ptrdiff_t)(i / dim) * points.row_stride + (ptrdiff_t)(i % dim) * points.col_stride];
     if (!status) {
         kspec_status st = kspec_theory_rbf_eigenfunctions(eta, dim, &points, s->count, s->functions, &err);
         if (st) status = cli_fail(st, &err);

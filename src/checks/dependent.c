@@ -144,8 +144,7 @@ static void doubt_neighbours(ks_doubts to, const char *where, const sample *s) {
 static double distance_of(const sample *s, size_t i, size_t k) {
     const double product = s->product[i * s->paired + k];
     if (!(product > 0.5)) return INFINITY; /* the distance is at least 1/2, and all that count are smaller */
-    const double a = s->square[i], b = s->square[k],
-                 d = 1 - 2 * sqrt(a) * sqrt(b) / (a + b) * product;
+    const double a = s->square[i], b = s->square[k], d = 1 - 2 * sqrt(a) * sqrt(b) / (a + b) * product;
     return d > 1e-12 && apart(s, s->order[i], s->order[k]) ? d : INFINITY;
 }
 

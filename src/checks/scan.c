@@ -103,8 +103,7 @@ static inline int add_line(const double *x, ptrdiff_t step, size_t n, const doub
     lanes part = {{0}, {0}, {0}};
     double sum = 0, projected = 0, most = 0;
     int marked = 0;
-    size_t k =
-        step == 1 && !seen ? add_lanes(x, n, center, scale, own, weights, &part, squares, images) : 0;
+    size_t k = step == 1 && !seen ? add_lanes(x, n, center, scale, own, weights, &part, squares, images) : 0;
     for (size_t l = 0; l < LANES; l++)
         sum += part.square[l], projected += part.image[l], most = fmax(most, part.most[l]);
     for (size_t j = 0; j < k && most >= LEAST_MARK; j++) marked |= is_mark(x[j]);

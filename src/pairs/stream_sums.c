@@ -112,7 +112,7 @@ static kspec_status weigh_strip(void *ctx, size_t chunk, const ks_worker *worker
         for (size_t k = 0; k < width; k++) {
             const size_t at = from + k;
             const double total[KNOWN] = {variance(j, at), j->p.S4[at], j->p.N2[b], j->p.N4[b ? 2 : 0]};
-            double slope[KNOWN], sum = j->n * mean[k][KNOWN];
+            double slope[KNOWN] = {0}, sum = j->n * mean[k][KNOWN];
             if (m < s->n) solve_known(A[k], slope);
             for (int c = 0; c < KNOWN && m < s->n; c++) sum += slope[c] * (total[c] - j->n * mean[k][c]);
             j->weighted[b][at] = fmax(sum, 0);

@@ -70,11 +70,11 @@ TEST(features_near_the_kernel) {
     for (int orthogonal = 0; orthogonal < 2; orthogonal++)
         for (size_t a = 0; a < 5; a++) {
             kspec_norm_opts o = {.size = sizeof o,
-                                   .kernel = KSPEC_KERNEL_MATERN,
-                                   .nu = nus[a],
-                                   .sigma = 1.5,
-                                   .features = Q,
-                                   .frequencies = (kspec_frequencies)orthogonal};
+                                 .kernel = KSPEC_KERNEL_MATERN,
+                                 .nu = nus[a],
+                                 .sigma = 1.5,
+                                 .features = Q,
+                                 .frequencies = (kspec_frequencies)orthogonal};
             CHECK(kspec_features(&m, &o, Z, NULL) == KSPEC_OK && kspec_gram(&m, &o, K, NULL) == KSPEC_OK);
             const ks_matern k = ks_matern_of(nus[a]);
             for (size_t i = 0; i < N; i++)
