@@ -1,6 +1,6 @@
 /*
- * Theorem 5.1: the error bound for features with smoothing. Below p, t_k <= p, and from p on, t_k > p. So
- * each sum is bounded term by term.
+ * Theorem 5.1: the error bound for features with smoothing. It uses t_k <= p for k < p, and t_k > p for k
+ * >= p. With these two facts it bounds each sum term by term.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -23,14 +23,14 @@ static kspec_status check(const ks_wls_grid *g, double zeta, const size_t *p, si
     return KSPEC_OK;
 }
 
-/* E|L^alpha delta|^2 and E|L^beta theta|^2, which the bound balances against each other */
+/* The bound balances two errors against each other: E|L^alpha delta|^2 and E|L^beta theta|^2. */
 typedef struct {
     double noise, signal;
 } norms;
 
 static void fill(const ks_wls_grid *g, double zeta, double prior, norms size, const ks_wls_place *at,
                  kspec_wls_bound_result *r) {
-    /* the two parts of the error: noise in the inverted modes, and the other modes */
+    /* The error has two parts: noise in the inverted modes, and the modes that are not inverted. */
     double below = 0, above = 0;
     for (size_t k = 0, i = 0; i < r->count; k++) {
         for (; i < r->count && at[i].p == k; i++) {

@@ -23,8 +23,8 @@ static kspec_status to_unit_sphere(double *rows, size_t n, size_t d, kspec_error
 }
 
 /*
- * Centres the rows. The Gaussian kernel depends on differences only, and inner products of rows far from 0
- * would lose these differences.
+ * Centres the rows. The Gaussian kernel depends on differences of rows only; inner products of rows far
+ * from 0 would lose these differences.
  */
 static void centre(double *rows, size_t n, size_t d) {
     for (size_t k = 0; k < d; k++) {
@@ -34,7 +34,7 @@ static void centre(double *rows, size_t n, size_t d) {
     }
 }
 
-/* Turns inner products, which are finite, into kernel values, in place. */
+/* Replaces the inner products, which are finite, by kernel values. */
 static void apply(const kspec_wls_decay_opts *o, size_t n, double *G, double *norm) {
     for (size_t i = 0; i < n; i++) norm[i] = G[i * n + i];
     for (size_t i = 0; i < n; i++)
@@ -48,12 +48,12 @@ static void apply(const kspec_wls_decay_opts *o, size_t n, double *G, double *no
 
 static kspec_status check_finite(const double *G, size_t n, kspec_error *err) {
     for (size_t i = 0; i < n * n; i++)
-        if (!(fabs(G[i]) <= 1e307)) /* four entries are added later, without overflow */
+        if (!(fabs(G[i]) <= 1e307)) /* Four entries are added later, and their sum must not overflow. */
             return ks_fail(err, KSPEC_E_NUMERIC, "the kernel exceeds the largest double; scale the data");
     return KSPEC_OK;
 }
 
-/* The slope of log values with respect to log k */
+/* Returns the slope of log values with respect to log k. */
 static double fit_exponent(const double *s, size_t n) {
     double count = 0, x1 = 0, y1 = 0, xx = 0, xy = 0;
     for (size_t k = 1; k <= (n + 1) / 2 && s[k - 1] > 1e-12 * s[0]; k++) {

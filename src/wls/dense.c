@@ -1,6 +1,6 @@
 /*
- * For p < N, if the weights span too many decades for normal equations: QR of W^(1/2) A. The rows with the
- * largest weights come first, so that small rows do not disturb large ones.
+ * Computes the fit for p < N by QR, if the weights span too many decades for normal equations. QR of
+ * W^(1/2) A. The rows with the largest weights come first, so that small rows do not disturb large ones.
  */
 #include "base/error.h"
 #include "wls/grid.h"
@@ -24,9 +24,9 @@ kspec_status ks_wls_dense_map(size_t N, size_t p, const double *w, ks_arena *are
     st = ks_fft_make(N, &fft, err);
     if (!st) grid = ks_arena_alloc(arena, ks_size_add(N, ks_fft_scratch(fft)), sizeof *grid);
     if (!st && arena->failed) st = ks_nomem(err, "a QR factorisation", arena->failed);
-    /* rows in decreasing order of weight: the given order, or its reverse */
+    /* Returns the rows in decreasing order of weight, which is the given order or its reverse. */
     int falling = w[0] >= w[N - 1];
-    /* column k is the transform of a unit vector */
+    /* Column k is the transform of a unit vector. */
     for (size_t k = 0; k < p && !st; k++) {
         for (size_t j = 0; j < N; j++) grid[j] = (ks_cplx){j == k, 0};
         ks_fft_run(fft, 1, grid, grid + N);
@@ -37,7 +37,7 @@ kspec_status ks_wls_dense_map(size_t N, size_t p, const double *w, ks_arena *are
     }
     if (!st) st = ks_pinv_conj(N, p, B, err);
     *accuracy = 0;
-    /* M* = W^(1/2) (W^(1/2)A)^+*; the transforms of its columns are rows of MA */
+    /* Computes M* = W^(1/2) (W^(1/2)A)^+*; the rows of MA are transforms of the columns of M*. */
     for (size_t k = 0; k < p && !st; k++) {
         ks_cplx *b = B + k * N;
         for (size_t j = 0; j < N / 2 && !falling; j++) {

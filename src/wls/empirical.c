@@ -1,6 +1,7 @@
 /*
- * Estimates the errors by simulation. Draw d takes theta and noise from its own random streams, independent
- * of p and of the thread. The estimate is linear, so noise-free data and pure noise are fitted separately.
+ * Estimates the errors by simulation. Draw d takes theta and noise from its own random streams, which do
+ * not depend on p or on the thread. The estimate is linear, so noise-free data and pure noise are fitted
+ * separately.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -19,7 +20,7 @@ typedef struct {
     const double *root_prior;
     ks_wls_fitter *fitters;
     size_t count, draws;
-    /* draws x count x 3: |theta^-theta|^2 without noise, the same with noise, and |n|^2 */
+    /* draws x count x 3: |theta^-theta|^2 without noise, |theta^-theta|^2 with noise, and |n|^2 */
     double *each;
     /* per worker */
     ks_cplx *scratch;
@@ -28,14 +29,14 @@ typedef struct {
 
 static const double half_root = 0.70710678118654752;
 
-/* Draws n complex numbers whose two parts are standard normal, so E|z|^2 = 2 */
+/* Draws n complex numbers whose real and imaginary parts are standard normal, so E|z|^2 = 2. */
 static void normals(uint64_t seed, uint64_t stream, size_t n, ks_cplx *z) {
     kspec_random_normal(seed, stream, 0, 2 * n, (double *)z);
 }
 
 /*
- * Draw `draw`: theta (P) is circular, with half of the variance in each part. y (N) is its data, in which the
- * modes of a class add up; noise (N) is separate.
+ * Makes draw number `draw`: theta (P numbers) is circular, with half of the variance in each part. y (N)
+ * is its data, in which the modes of a class add up; noise (N) is separate.
  */
 static void make_draw(const empirical_job *j, size_t draw, ks_cplx *theta, ks_cplx *y, ks_cplx *noise,
                       ks_cplx *scratch) {
@@ -94,8 +95,8 @@ static kspec_status one_draw(void *ctx, size_t draw, const ks_worker *worker) {
 }
 
 /*
- * Computes the mean of every stride-th value with its standard error, and the variance with its standard
- * error (from the fourth moment)
+ * Computes the mean of every stride-th value, the variance, and the standard error of both. The fourth
+ * moment gives the error of the variance.
  */
 static void statistics(const double *x, size_t stride, size_t n, double *mean, double *se, double *variance,
                        double *variance_se) {
@@ -121,8 +122,8 @@ static kspec_status use_qr(ks_wls_fitter *f, ks_arena *arena, kspec_error *err) 
 }
 
 /*
- * Switches to QR for every p whose iteration failed on any draw; *some says whether any did. QR then serves
- * all draws of this p, so the result does not depend on the order of threads.
+ * Switches to QR for every p whose iteration failed on any draw, and sets *some to 1 if there is such a p.
+ * QR then serves all draws of this p, so the result does not depend on the order of threads.
  */
 static kspec_status failures_to_qr(empirical_job *j, int *some, ks_arena *arena, kspec_error *err) {
     kspec_status st = KSPEC_OK;
@@ -138,8 +139,8 @@ static kspec_status failures_to_qr(empirical_job *j, int *some, ks_arena *arena,
 }
 
 /*
- * Makes the fitters of all p. If the iteration fails on the first draw, it would also fail on others, and the
- * dense map replaces it.
+ * Creates the fitters of all p. If the iteration fails on the first draw, it would also fail on other
+ * draws, so the dense map replaces it.
  */
 static kspec_status make_fitters(empirical_job *j, const size_t *p, const ks_fft *fft, const double *w,
                                  ks_arena *arena, kspec_error *err) {
@@ -161,7 +162,7 @@ static kspec_status make_fitters(empirical_job *j, const size_t *p, const ks_fft
     return KSPEC_OK;
 }
 
-/* Writes the draws' errors to j->each. */
+/* Writes the errors of the draws to j->each. */
 static kspec_status simulate(empirical_job *j, const ks_run *run, const size_t *p, const ks_fft *fft,
                              ks_arena *arena, kspec_error *err) {
     const ks_wls_grid *g = j->g;

@@ -1,6 +1,7 @@
 /*
- * Weighted least squares with arbitrary features. With A Psi_p B = U S V^T (r singular values kept) the map
- * from y to theta is M = B V (S + ridge S^-1)^-1 U^T A, and everything else is a product with M.
+ * Solves weighted least squares with arbitrary features. With A Psi_p B = U S V^T (r singular values
+ * kept), the map from y to theta is M = B V (S + ridge S^-1)^-1 U^T A. All other results are products with
+ * M.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -14,14 +15,17 @@
 #include <math.h>
 #include <string.h>
 
-/* A weight or covariance: a diagonal, a square matrix, or the identity */
+/* Holds a weight or covariance: a diagonal, a square matrix, or the identity. */
 typedef struct {
     double *diagonal, *matrix;
 } square;
 
 typedef struct {
     size_t N, P, p, outputs;
-    /* dense copies: N x P, N x outputs, and the features at the points to predict */
+    /*
+     * dense copies: the features at the data (N x P), the targets (N x outputs), and the features at the
+     * points to predict
+     */
     double *psi, *y, *at;
     size_t at_rows, at_cols;
     square A, B, K, C;
@@ -60,7 +64,7 @@ static kspec_status take_square(job *j, const char *name, const kspec_matrix *m,
 }
 
 /*
- * Fails if a covariance matrix has negative eigenvalues, beyond 1e-10 of its largest variance. A Cholesky
+ * Fails if a covariance matrix has an eigenvalue below -1e-10 times its largest variance. A Cholesky
  * factorisation detects this quickly; the eigenvalues then explain the failure.
  */
 static kspec_status check_semidefinite(job *j, const char *name, const square *c, size_t n,
@@ -88,7 +92,7 @@ static int all_finite(const double *x, size_t n) {
     return 1;
 }
 
-/* Computes out = w X, where w has order m, and X and out are m x n */
+/* Computes out = w X, where w has order m, and X and out are m x n. */
 static kspec_status from_left(job *j, const square *w, const double *X, size_t m, size_t n, double *out,
                               kspec_error *err) {
     if (w->matrix) return ks_gemm_tiled(&j->run, 0, 0, m, n, m, 1, w->matrix, m, X, n, 0, out, n, err);
@@ -97,7 +101,7 @@ static kspec_status from_left(job *j, const square *w, const double *X, size_t m
     return KSPEC_OK;
 }
 
-/* Computes out = X w, where w has order n, and X and out are m x n */
+/* Computes out = X w, where w has order n, and X and out are m x n. */
 static kspec_status from_right(job *j, const square *w, const double *X, size_t m, size_t n, double *out,
                                kspec_error *err) {
     if (w->matrix) return ks_gemm_tiled(&j->run, 0, 0, m, n, n, 1, X, n, w->matrix, n, 0, out, n, err);
@@ -106,7 +110,7 @@ static kspec_status from_right(job *j, const square *w, const double *X, size_t 
     return KSPEC_OK;
 }
 
-/* M (p x N), through scratch arrays x and y of N p numbers */
+/* Computes M (p x N) with scratch arrays x and y of N p numbers. */
 static kspec_status make_map(job *j, double rank_tol, double ridge, double *M, double *x, double *y,
                              kspec_wls_features_result *out, kspec_error *err) {
     size_t N = j->N, p = j->p, r = N < p ? N : p;
@@ -137,7 +141,7 @@ static kspec_status make_map(job *j, double rank_tol, double ridge, double *M, d
     return st;
 }
 
-/* Computes E_0 = tr(E K E^T). E is M Psi - I in the rows of learned features, and -I in the other rows */
+/* Computes E_0 = tr(E K E^T). In the rows of learned features, E is M Psi - I; in the other rows it is -I. */
 static kspec_status prior_error(job *j, const double *M, double *error, kspec_error *err) {
     size_t P = j->P, p = j->p;
     double *E = ks_arena_alloc(&j->arena, ks_size(p, P), sizeof *E),
@@ -152,7 +156,7 @@ static kspec_status prior_error(job *j, const double *M, double *error, kspec_er
     return KSPEC_OK;
 }
 
-/* Computes E_noise = tr(M C M^T), and its variance 2 |M C M^T|^2 */
+/* Computes E_noise = tr(M C M^T), and its variance 2 |M C M^T|^2. */
 static kspec_status noise_error(job *j, const double *M, double *MC, double *error, double *variance,
                                 kspec_error *err) {
     size_t N = j->N, p = j->p;

@@ -9,24 +9,25 @@
 
 struct ks_fft {
     size_t n;
-    /* the radix of each stage; 0 ends the list */
+    /* the radix of each stage; 0 ends this list */
     int radix[64];
     /* e^(-2 pi i k/n), k < n */
     ks_cplx *root;
     /*
-     * Bluestein: jk = (j^2 + k^2 - (j-k)^2)/2 makes the sum a convolution with e^(pi i j^2/n), computed by a
-     * transform of length m = 2^l >= 2n-1. NULL if n has no prime factor above 5
+     * the transform that Bluestein's algorithm uses: jk = (j^2 + k^2 - (j-k)^2)/2 makes the sum a
+     * convolution with e^(pi i j^2/n), computed by a transform of length m = 2^l >= 2n-1. The pointer is
+     * NULL if n has no prime factor above 5.
      */
     ks_fft *longer;
-    /* chirp: e^(-pi i j^2/n), j < n. filter: the transform of its conjugate, m numbers */
+    /* chirp holds e^(-pi i j^2/n) for j < n. */
     ks_cplx *chirp, *filter;
 };
 
-/* Returns e^(-2 pi i k/n). The angle is first reduced below pi/4, in exact arithmetic */
+/* Returns e^(-2 pi i k/n). It first reduces the angle below pi/4, in exact arithmetic. */
 static ks_cplx root_of_unity(size_t k, size_t n) {
-    size_t r = 8 * (k % n), octant = r / n; /* angle = 2 pi k/n = (pi/4) r/n */
+    size_t r = 8 * (k % n), octant = r / n; /* The angle is 2 pi k/n = (pi/4) r/n. */
     size_t rest = r - octant * n;
-    if (octant % 2) rest = n - rest; /* counts backwards from the next multiple of pi/2 */
+    if (octant % 2) rest = n - rest; /* Odd octants count backwards from the next multiple of pi/2. */
     double t = 0.78539816339744831 * (double)rest / (double)n, c = cos(t), s = sin(t);
     const ks_cplx turn[8] = {{c, s}, {s, c}, {-s, c}, {-c, s}, {-c, -s}, {-s, -c}, {s, -c}, {c, -s}};
     return ks_conj(turn[octant]);
@@ -99,7 +100,7 @@ static inline ks_cplx sub(ks_cplx a, ks_cplx b) { return (ks_cplx){a.re - b.re, 
 static inline ks_cplx scale(double c, ks_cplx a) { return (ks_cplx){c * a.re, c * a.im}; }
 static inline ks_cplx minus_i(ks_cplx a) { return (ks_cplx){a.im, -a.re}; }
 
-/* The transforms of length 2 to 5 in place: x_k = sum_j x_j e^(-2 pi i jk/r) */
+/* Computes the transforms of length 2 to 5 in place: x_k = sum_j x_j e^(-2 pi i jk/r). */
 static inline void butterfly2(ks_cplx *x) {
     ks_cplx a = x[0];
     x[0] = add(a, x[1]), x[1] = sub(a, x[1]);
@@ -116,7 +117,7 @@ static inline void butterfly4(ks_cplx *x) {
 }
 static inline void butterfly5(ks_cplx *x) {
     const double c1 = 0.30901699437494742, c2 = -0.80901699437494742, s1 = 0.95105651629515357,
-                 s2 = 0.58778525229247313; /* the cosines and sines of 2 pi/5 and 4 pi/5 */
+                 s2 = 0.58778525229247313; /* These are the cosines and sines of 2 pi/5 and 4 pi/5. */
     ks_cplx p = add(x[1], x[4]), q = add(x[2], x[3]), u = sub(x[1], x[4]), v = sub(x[2], x[3]);
     ks_cplx a = add(x[0], add(scale(c1, p), scale(c2, q))), b = add(x[0], add(scale(c2, p), scale(c1, q)));
     ks_cplx c = minus_i(add(scale(s1, u), scale(s2, v))), d = minus_i(sub(scale(s2, u), scale(s1, v)));
@@ -124,9 +125,9 @@ static inline void butterfly5(ks_cplx *x) {
 }
 
 /*
- * A stage of Stockham's algorithm. It takes n = len*s values as s interleaved sequences of length len = r*m,
- * and turns them into s*r interleaved sequences of length m. Entries i, i+m, i+2m, ... of sequence q enter
- * one butterfly, whose result number k is multiplied by e^(-2 pi i ik/len).
+ * Performs a stage of Stockham's algorithm. A stage takes n = len*s values as s interleaved sequences of
+ * length len = r*m, and turns them into s*r interleaved sequences of length m. Entries i, i+m, i+2m, ...
+ * of sequence q enter one butterfly. Its result number k is multiplied by e^(-2 pi i ik/len).
  */
 #define STAGE(r)                                                                                  \
     static void stage##r(size_t m, size_t s, const ks_cplx *root, const ks_cplx *x, ks_cplx *y) { \
@@ -169,7 +170,8 @@ static void bluestein(const ks_fft *f, ks_cplx *z, ks_cplx *scratch) {
     memset(u + n, 0, (m - n) * sizeof *u);
     forward(f->longer, u, scratch + m);
     for (size_t k = 0; k < m; k++) u[k] = ks_conj(ks_cmul(u[k], f->filter[k]));
-    forward(f->longer, u, scratch + m); /* the inverse transform: conjugates before and after */
+    /* The inverse transform conjugates the numbers before and after the transform. */
+    forward(f->longer, u, scratch + m);
     for (size_t k = 0; k < n; k++) z[k] = scale(1 / (double)m, ks_cmul(ks_conj(u[k]), f->chirp[k]));
 }
 

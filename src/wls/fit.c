@@ -14,8 +14,8 @@ size_t ks_wls_fit_scratch(const ks_wls_fitter *f) {
 }
 
 /*
- * theta^_{k+N eta} = yhat_k t^(-2 beta)/s_k, where yhat = A*y/N, and s_k is the sum of t^(-2 beta) over the
- * learned modes of class k.
+ * Computes theta^_{k+N eta} = yhat_k t^(-2 beta)/s_k. Here yhat = A*y/N, and s_k is the sum of t^(-2 beta)
+ * over the learned modes of class k.
  */
 static void fit_over(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch) {
     size_t N = f->N, p = f->p;
@@ -31,7 +31,7 @@ static void fit_over(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta, k
     }
 }
 
-/* Computes theta = M y. The columns of the map are the conjugated rows of M */
+/* Computes theta = M y. The columns of the stored map are the conjugated rows of M. */
 static void fit_dense(const ks_wls_fitter *f, const ks_cplx *y, ks_cplx *theta) {
     for (size_t k = 0; k < f->p; k++) {
         ks_cplx sum = {0, 0};
@@ -64,8 +64,8 @@ static double residual(const ks_wls_fitter *f, const ks_cplx *y, const ks_cplx *
 }
 
 /*
- * The data, divided by *unit, the power of two next to the largest value, so that no square over- or
- * underflows
+ * Returns the data divided by *unit, the power of two next to the largest value, so that no square over-
+ * or underflows.
  */
 static kspec_status take_data(const double *data, int complex_data, size_t N, ks_cplx *y, double *unit,
                               kspec_error *err) {
@@ -76,7 +76,7 @@ static kspec_status take_data(const double *data, int complex_data, size_t N, ks
             return ks_fail(err, KSPEC_E_DATA, "y[%zu] is not a finite number", j);
         most = fmax(most, fmax(fabs(y[j].re), fabs(y[j].im)));
     }
-    /* the unit is at least 2^-1000, so that 1/unit is finite */
+    /* The unit is at least 2^-1000, so that 1/unit is finite. */
     *unit = most > 0 ? ldexp(1, (int)fmax(ilogb(most), -1000)) : 1;
     for (size_t j = 0; j < N; j++) y[j].re *= 1 / *unit, y[j].im *= 1 / *unit;
     return KSPEC_OK;
@@ -153,8 +153,8 @@ typedef struct {
 enum { POINTS = 64, BLOCK = 256 };
 
 /*
- * Horner's rule in z = e^{ix} over blocks of coefficients. Each block recomputes its power of z, so the
- * rounding of the powers does not accumulate over all p.
+ * Evaluates the estimate by Horner's rule in z = e^{ix} over blocks of coefficients. Each block computes
+ * its power of z anew, so the rounding errors of the powers do not accumulate over all p.
  */
 static kspec_status predict_some(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;

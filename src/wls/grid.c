@@ -14,7 +14,7 @@ double ks_wls_power(size_t k, double e) { return e == 0 ? 1 : pow(1 + (double)k,
 static kspec_status check_exponent(const char *name, double e, int times, const char *of, size_t t,
                                    kspec_error *err) {
     if (!isfinite(e)) return ks_fail(err, KSPEC_E_ARG, "%s %g is not a finite number", name, e);
-    /* the limit leaves room for sums of P such terms */
+    /* This limit leaves room for sums of P such terms. */
     if (times * fabs(e) * log((double)t) > 650)
         return ks_fail(err, KSPEC_E_ARG,
                        "%s %g is out of range: %s^(%d |%s|) with %s = %zu exceeds the largest double", name,
@@ -73,7 +73,8 @@ kspec_status ks_wls_check(size_t N, const size_t *p, size_t count, const kspec_w
                           ks_run *run, kspec_error *err) {
     kspec_wls_opts o;
     kspec_status st = ks_take_opts(&o, sizeof o, opts, err);
-    *run = (ks_run){.team = st ? NULL : o.team}; /* If the call fails here, its end needs this run. */
+    /* If the call fails here, the code that ends the call needs this run. */
+    *run = (ks_run){.team = st ? NULL : o.team};
     if (st) return st;
     *g = (ks_wls_grid){.N = N,
                        .P = o.P,
@@ -98,7 +99,7 @@ kspec_status ks_wls_check(size_t N, const size_t *p, size_t count, const kspec_w
 
 double ks_wls_prior_sum(const ks_wls_grid *g) {
     double sum = 0;
-    /* adds the small terms first (for gamma > 0) */
+    /* This loop adds the small terms first (for gamma > 0). */
     for (size_t k = g->P; k-- > 0;) sum += ks_wls_power(k, -2 * g->gamma);
     return sum;
 }

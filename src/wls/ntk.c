@@ -1,6 +1,7 @@
 /*
- * The linearised two-layer network of equations (63) and (64), f(x) = sum_m a_m max(w_m.x, 0)/sqrt(M), which
- * learns w. Its features are the derivatives with respect to w at the start, a_m [w_m.x > 0] x_k/sqrt(M).
+ * Computes features of the linearised two-layer network of equations (63) and (64), f(x) = sum_m a_m
+ * max(w_m.x, 0)/sqrt(M), which learns w. The features are the derivatives with respect to w at the start,
+ * a_m [w_m.x > 0] x_k/sqrt(M).
  */
 #include "base/error.h"
 #include "base/matrix.h"

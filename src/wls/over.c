@@ -1,14 +1,15 @@
 /*
- * Computes the expected errors for N <= p <= P. For each k < N, the modes k, k+N, k+2N, ... are identical on
- * the grid and form a class. The fit divides a class's data among its learned modes: each gets the share
- * r = t^(-2 beta)/s, where s is the sum of t^(-2 beta) over the learned modes. With f = sum r^2 and
+ * Computes the expected errors for N <= p <= P. For each k < N, the modes k, k+N, k+2N, ... are identical
+ * on the grid and form a class. The fit divides a class's data among its learned modes: each gets the
+ * share r = t^(-2 beta)/s, where s is the sum of t^(-2 beta) over the learned modes. With f = sum r^2 and
  * k_m = t_m^(-2 gamma), the class adds to the noise-free error
  *
  *     c sum_m k_m (1 + f - 2 r_m)        over all modes m of the class, r_m = 0 where m is not learned.
  *
- * To the error caused by noise, the class adds f noise^2/N. The first mode's term is written without
+ * To the error caused by noise, the class adds f noise^2/N. The term of the first mode is written without
  * cancellation: 1 + f - 2 r is ((s-a)^2 + u - a^2)/s^2, where a is the mode's t^(-2 beta) and u the sum of
- * t^(-4 beta). Going from p to p+1 changes one class, so one sweep from N upwards gives every p.
+ * t^(-4 beta). The step from p to p+1 changes one class, so one sweep from N upwards gives the errors for
+ * every p.
  */
 #include "base/error.h"
 #include "wls/grid.h"
@@ -16,7 +17,7 @@
 #include <math.h>
 
 typedef struct {
-    /* Neumaier's summation, because terms are subtracted again P times */
+    /* Adds by Neumaier's summation, because the sweep subtracts terms again P times. */
     double sum, low;
 } total;
 
@@ -27,14 +28,14 @@ static void add(total *t, double x) {
 }
 
 typedef struct {
-    /* t^(-2 beta) and t^(-2 gamma) of the first mode of each class */
+    /* for the first mode of each class: t^(-2 beta) and t^(-2 gamma) */
     double *a, *k;
     /*
-     * sums over the later learned modes of each class: of t^(-2 beta), of t^(-4 beta), and of t^(-2 beta - 2
-     * gamma)
+     * for each class, sums over its later learned modes: of t^(-2 beta), of t^(-4 beta), and of t^(-2 beta
+     * - 2 gamma)
      */
     double *s, *u, *v;
-    /* the sum over all later modes of t^(-2 gamma) */
+    /* the sum of t^(-2 gamma) over all later modes */
     double *K;
     double *f;
     const ks_wls_grid *g;
@@ -56,7 +57,7 @@ static void count_class(classes *c, size_t k, double sign) {
         sign * (c->k[k] * (c->s[k] * c->s[k] + c->u[k]) / (s * s) + c->K[k] * (1 + f) - 2 * c->v[k] / s));
     add(&c->noise, sign * f * level);
     add(&c->circular, sign * f * level * f * level);
-    /* Re G = sum_k (f_k + f_-k)/2 cos(...)/N: each class is paired with its mirror image */
+    /* Re G is sum_k (f_k + f_-k)/2 cos(...)/N, because each class is paired with its mirror image. */
     add(&c->real, sign * mean * mean * (mirror == k ? 1 : 2));
 }
 
@@ -94,7 +95,7 @@ kspec_status ks_wls_over(const ks_run *run, const ks_wls_grid *g, const ks_wls_p
         prior += c.K[k] + c.k[k];
         c.f[k] = 1;
     }
-    /* p = N: one learned mode per class, f = 1 */
+    /* For p = N, each class has one learned mode, and f = 1. */
     for (size_t k = 0; k < N && !st; k++) add(&c.error, 2 * c.K[k]);
     for (size_t k = 0; k < N && !st; k++) {
         const double level = ks_wls_noise(g, k);

@@ -8,7 +8,7 @@
 
 static double total(const ks_wls_errors *e) { return e->error_noise_free + e->error_noise; }
 
-/* Makes a result with one point, the choice */
+/* Allocates a result with one point, the best choice. */
 static kspec_status give(const ks_wls_grid *g, size_t p, const ks_wls_errors *e, double start,
                          kspec_wls_result **out, kspec_error *err) {
     kspec_status st = ks_wls_result_new(g, &p, 1, out, err);
@@ -20,7 +20,10 @@ static kspec_status give(const ks_wls_grid *g, size_t p, const ks_wls_errors *e,
 
 /* ---- p ---- */
 
-/* The errors of every candidate, without variance; *best is the first of the smallest */
+/*
+ * Computes the errors of every candidate, without variance, and sets *best to the first candidate with the
+ * smallest error.
+ */
 static kspec_status search(const ks_run *run, const ks_wls_grid *g, const size_t *p, size_t n,
                            ks_wls_errors *e, size_t *best, kspec_error *err) {
     ks_wls_grid plain = *g;
@@ -95,7 +98,7 @@ static kspec_status evaluate(const ks_run *run, const ks_wls_grid *g, size_t p, 
 
 enum { GRID = 25, STEPS = 40 };
 
-/* The best weight so far, and the interval around it */
+/* Holds the best weight so far, and the interval around it. */
 typedef struct {
     double at, low, high;
     ks_wls_errors e;
@@ -116,7 +119,10 @@ static kspec_status on_grid(const ks_run *run, const ks_wls_grid *g, size_t p, d
     return st;
 }
 
-/* Golden sections between the neighbours of the best, down to `tolerance`; keeps only improvements. */
+/*
+ * Searches by golden sections between the neighbours of the best weight, down to `tolerance`. It keeps
+ * only improvements.
+ */
 static kspec_status golden_sections(const ks_run *run, const ks_wls_grid *g, size_t p, double tolerance,
                                     choice *best, kspec_error *err) {
     const double golden = 0.61803398874989485;

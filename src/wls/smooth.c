@@ -14,7 +14,7 @@
 
 enum { MOST_BASES = 3 };
 
-/* A basis with its memory. Only the chosen basis keeps most of it to the end. */
+/* Holds a basis with its memory. Only the chosen basis keeps most of it to the end. */
 typedef struct {
     ks_arena arena;
     ks_reduced data;
@@ -101,16 +101,19 @@ static kspec_status list_choices(job *j, kspec_error *err) {
 /* ---- the ends of an interval ---- */
 
 /*
- * p polynomials err by p^2 s^2/N at the ends of the interval, p sines and cosines by p s^2/N everywhere. The
- * evidence counts the functions that describe the data, not this difference. So the periodic curve replaces
- * the likeliest curve under two conditions. The data cannot tell the curves apart: the periodic curve stays
- * in the 99% band of the likeliest one. And its band is at most half as wide, both measured where they are
- * widest.
+ * With p polynomials, the squared error is p^2 s^2/N at the ends of the interval. With p sines and cosines
+ * it is p s^2/N everywhere. The evidence counts the functions that describe the data, and ignores this
+ * difference. So the periodic curve replaces the likeliest curve under two conditions. First, the data
+ * cannot tell the curves apart: the periodic curve stays in the 99% band of the likeliest curve. Second,
+ * the band of the periodic curve is at most half as wide; both bands are measured where they are widest.
  */
 static const double WITHIN = 2.576, NARROWER = 0.5;
 enum { COMPARED = 400 };
 
-/* Curve and deviation at `count` of the data's points, spread evenly; the arrays have room for all points */
+/*
+ * Computes the curve and its deviation at `count` of the data's points, spread evenly; the arrays have
+ * room for all points.
+ */
 static kspec_status at_some(const job *j, const ks_posterior *post, const double *x, size_t count,
                             ks_cplx *curve, double *deviation, kspec_error *err) {
     if (post->data->R) {
@@ -125,7 +128,7 @@ static kspec_status at_some(const job *j, const ks_posterior *post, const double
     return st;
 }
 
-/* Is the second of two curves inside the band of the first, with a much narrower band? */
+/* Returns 1 if the second of two curves is inside the band of the first, and has a much narrower band. */
 static int is_as_good(size_t count, ks_cplx *const curve[2], double *const deviation[2]) {
     double widest[2] = {0, 0};
     for (size_t i = 0; i < count; i++) {
@@ -159,7 +162,7 @@ static kspec_status prefer_periodic(job *j, kspec_error *err) {
 
 /* ---- least squares with p functions, as in the papers ---- */
 
-/* The list of p: whole levels, all up to 64 and then in steps of 5% */
+/* Lists the values of p: whole levels, all up to 64 and then in steps of 5%. */
 static size_t list_p(const ks_reduced *r, size_t *to) {
     const size_t top = ks_basis_level(&r->basis, r->K - 1);
     size_t count = 0;
@@ -172,8 +175,9 @@ static size_t list_p(const ks_reduced *r, size_t *to) {
 }
 
 /*
- * Least squares with p functions is the projection onto them. Noise adds the error s^2 p. The fit misses the
- * curve's components in the other functions, whose prior variance in the direction z_k is signal_k.
+ * Computes the expected error of least squares with p functions, which is the projection onto them. Noise
+ * adds the error s^2 p. The fit misses the components of the curve in all other functions; signal_k is
+ * their prior variance in the direction z_k.
  */
 static kspec_status list_errors(job *j, kspec_error *err) {
     const ks_reduced *d = &j->trials[j->best].data;
@@ -239,7 +243,7 @@ static kspec_status evaluate(job *j, const double *x, size_t count, int on_grid,
     return st;
 }
 
-/* Are the data in grid order, without gaps? */
+/* Returns 1 if the data are in grid order, without gaps. */
 static int in_order(const job *j) {
     if (j->trials[j->best].data.R || j->data.N != j->N) return 0;
     for (size_t i = 1; i < j->N && j->x; i++)
@@ -257,7 +261,7 @@ static kspec_status describe(job *j, kspec_error *err) {
     r->period = ks_basis_is_periodic(&d->basis) ? r->high - r->low : NAN;
     r->regular = !d->R;
     r->p = d->K / parts;
-    const double noise = unit * j->data.weight; /* the noise of a point with weight 1 */
+    const double noise = unit * j->data.weight; /* the noise variance of a point with weight 1 */
     r->noise = noise * j->post.noise, r->noise_low = noise * j->post.noise_low;
     r->noise_high = noise * j->post.noise_high;
     r->beta = j->post.beta, r->beta_low = j->post.beta_low, r->beta_high = j->post.beta_high;
@@ -278,8 +282,8 @@ static kspec_status describe(job *j, kspec_error *err) {
 }
 
 /*
- * The correlation of the residuals of neighbouring points. 0 if the residuals are below 1e-6 of the data,
- * where the scales of the priors end.
+ * Returns the correlation of the residuals of neighbouring points. It returns 0 if the residuals are below
+ * 1e-6 of the data, where the scales of the priors end.
  */
 static double residuals_correlation(const job *j) {
     const ks_smooth_data *d = &j->data;
@@ -315,7 +319,7 @@ static void doubt(job *j) {
     if (!j->o.p && !j->o.stop_at_noise && d->R && d->K < data->distinct * ks_basis_parts(&d->basis) &&
         j->post.signal[d->K - 1] > noise)
         ks_doubt(to, KSPEC_DOUBT_TOO_FEW_FUNCTIONS, NULL, NULL, (double)(d->K / ks_basis_parts(&d->basis)));
-    /* independent residuals have a standard deviation of 1/sqrt(N) */
+    /* Independent residuals have a correlation whose standard deviation is 1/sqrt(N). */
     const double correlation = residuals_correlation(j);
     if (correlation > 0.3 && correlation * sqrt((double)data->N) > 4 &&
         (data->is_complex || d->basis.kind != KSPEC_WLS_BASIS_FOURIER))

@@ -1,7 +1,7 @@
 /*
- * A smooth curve through data (docs/explanation/smoothing.md). A basis turns N points into K numbers z:
- * R theta plus noise of standard deviation s. The marginal likelihood of z compares the priors on theta. The
- * curve and its band come from the posterior, averaged over the priors.
+ * Fits a smooth curve through data (docs/explanation/smoothing.md). A basis turns N points into K numbers
+ * z. These numbers are R theta plus noise of standard deviation s. The marginal likelihood of z compares
+ * the priors on theta. The curve and its band come from the posterior, averaged over the priors.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 /* ---- the data ---- */
 
-/* The points in use, by increasing x */
+/* Holds the points in use, by increasing x. */
 typedef struct {
     size_t N, distinct;
     const double *x;
@@ -22,10 +22,13 @@ typedef struct {
     const ks_cplx *y;
     ks_cplx mean;
     double unit;
-    /* the square roots of the weights, in units of their root mean square `weight`; NULL: all 1 */
+    /*
+     * the square roots of the weights, in units of their root mean square `weight`; NULL if all weights
+     * are 1
+     */
     const double *root_weight;
     double weight;
-    /* the distance of neighbours on a regular grid without weights; 0: irregular */
+    /* the distance of neighbours on a regular grid without weights, or 0 for irregular points */
     double step;
     int is_complex;
 } ks_smooth_data;
@@ -33,9 +36,9 @@ typedef struct {
 /* ---- bases (smooth_basis.c) ---- */
 
 /*
- * K functions on [low, high], which is one period for Fourier functions. The first function is 1. A complex
- * mode e^{iku} is two of the functions: the mode, and i times the mode. A point then has two numbers, the
- * real and the imaginary part.
+ * A basis has K functions on [low, high], which is one period for Fourier functions. The first function is
+ * 1. A complex mode e^{iku} counts as two functions: the mode, and i times the mode. A point then has two
+ * numbers, the real and the imaginary part.
  */
 typedef struct {
     kspec_wls_basis kind;
@@ -43,34 +46,40 @@ typedef struct {
     size_t K;
 } ks_basis;
 
-/* Numbers per point; and the number of functions of level 0, which have no prior */
+/*
+ * Returns how many numbers a point has, which is also the number of functions of level 0; these functions
+ * have no prior.
+ */
 static inline size_t ks_basis_parts(const ks_basis *b) { return b->kind == KSPEC_WLS_BASIS_FOURIER ? 2 : 1; }
-/* The frequency or the degree of function k */
+/* Returns the frequency or the degree of function k. */
 size_t ks_basis_level(const ks_basis *b, size_t k);
-/* The number of functions whose level is at most `level` */
+/* Returns the number of functions whose level is at most `level`. */
 size_t ks_basis_upto(const ks_basis *b, size_t level);
-/* Evaluates all functions at x: parts x K numbers */
+/* Evaluates all functions at x; phi receives parts x K numbers. */
 void ks_basis_values(const ks_basis *b, double x, double *phi);
 int ks_basis_is_periodic(const ks_basis *b);
-/* Are the functions orthogonal on the points, so that R is diagonal? */
+/* Returns 1 if the functions are orthogonal on the points, so that R is diagonal. */
 int ks_basis_is_regular(const ks_basis *b, const ks_smooth_data *d);
 /*
- * Makes the basis for these data, with its interval and K functions: K is p, or if p is 0, as many as are
- * useful
+ * Creates the basis for these data, with its interval and K functions. K is p, or, if p is 0, as many
+ * functions as are useful.
  */
 ks_basis ks_basis_for(kspec_wls_basis kind, const ks_smooth_data *d, double period, size_t p);
 
 /* ---- data in a basis (smooth_reduce.c) ---- */
 
-/* |y - Phi theta|^2 = |z - R theta|^2 + rest */
+/* In the basis, |y - Phi theta|^2 = |z - R theta|^2 + rest. */
 typedef struct {
     ks_basis basis;
-    /* the number of functions, of functions without a prior, and of numbers in y */
+    /* the number of functions, the number of functions without a prior, and the number of values in y */
     size_t K, flat, rows;
     double *z, rest;
-    /* either R (K x K, upper triangle, row-major) or its diagonal; the other pointer is NULL */
+    /*
+     * R is stored in full (K x K, upper triangle, row-major) or as its diagonal; the other pointer is
+     * NULL.
+     */
     double *R, *diagonal;
-    /* the number of points, for aliases on a regular grid */
+    /* the number of points, which determines aliases on a regular grid */
     size_t N;
 } ks_reduced;
 
@@ -78,8 +87,8 @@ kspec_status ks_smooth_reduce(const ks_run *run, const ks_basis *b, const ks_smo
                               ks_reduced *out, kspec_error *err);
 
 /*
- * Computes sum_k theta_k phi_k and sum_k v_k phi_k^2 at the points of a regular grid. v NULL: only the first
- * sum
+ * Computes sum_k theta_k phi_k and sum_k v_k phi_k^2 at the points of a regular grid. If v is NULL, it
+ * computes only the first sum.
  */
 kspec_status ks_smooth_on_grid(const ks_reduced *r, const double *theta, const double *v, ks_cplx *curve,
                                double *variance, kspec_error *err);
@@ -89,20 +98,24 @@ kspec_status ks_smooth_on_grid(const ks_reduced *r, const double *theta, const d
 enum { KS_SHAPES = 16, KS_SCALES = 77, KS_PRIORS = 3 };
 
 /*
- * theta_k ~ N(0, s^2 c a(level)) with a = t^-2g (power law, t = 1 + level), or e^-2g level (exponential). The
- * sharp degree gives (R theta)_k the variance s^2 c up to a level, and 0 beyond it. The scale c is on a grid.
+ * A prior is theta_k ~ N(0, s^2 c a(level)). Here a = t^-2g (power law, t = 1 + level), or a = e^-2g level
+ * (exponential). The prior "sharp degree" gives (R theta)_k the variance s^2 c up to a level, and 0 beyond
+ * that level. The scale c takes values on a grid.
  */
 typedef struct {
     kspec_wls_prior prior;
     double shape;
-    /* the number of functions in addition to the flat ones; coefficients of later functions are zero */
+    /* the number of functions in addition to the flat functions; coefficients of later functions are zero */
     size_t k;
     double scale[KS_SCALES], log_evidence[KS_SCALES];
-    /* q, the weighted sum of squares of the residual; s^2 is q/n */
+    /* q is the weighted sum of squares of the residual; s^2 is q/n. */
     double misfit[KS_SCALES];
-    /* the degrees of freedom that the curve uses */
+    /* the number of degrees of freedom that the curve uses */
     double used[KS_SCALES];
-    /* if R is given: the eigenvectors (columns) and eigenvalues of R a R^T, and z in their basis */
+    /*
+     * if R is given: the eigenvectors (columns) and eigenvalues of R a R^T, and z in the basis of these
+     * eigenvectors
+     */
     double *vectors, *values, *z;
 } ks_candidate;
 
@@ -113,8 +126,8 @@ typedef struct {
     size_t count;
     ks_candidate *at;
     /*
-     * the logarithms of the evidence summed over all candidates, and over the candidates of each prior; and
-     * n, the degrees of freedom of the noise
+     * the logarithms of the evidence, summed over all candidates and over the candidates of each prior; n
+     * is the degrees of freedom of the noise
      */
     double log_evidence, log_prior[KS_PRIORS];
     double n;
@@ -122,7 +135,7 @@ typedef struct {
 
 kspec_status ks_smooth_evidence(const ks_run *run, const ks_reduced *r, double beta, double noise,
                                 ks_arena *arena, ks_evidence *out, kspec_error *err);
-/* Returns a(level) of a prior, including aliases on a regular grid */
+/* Returns a(level) of a prior, including aliases on a regular grid. */
 double ks_prior_variance(const ks_reduced *r, kspec_wls_prior prior, double shape, double level);
 /* log(e^a + e^b) */
 double ks_log_sum(double a, double b);
@@ -131,11 +144,11 @@ double ks_log_sum(double a, double b);
 
 typedef struct {
     const ks_reduced *data;
-    /* K: the posterior mean; and the prior variances of z, for the papers' error */
+    /* the posterior mean (K numbers), and the prior variances of z, which the error of the papers needs */
     double *theta, *signal;
     /*
-     * the covariance of theta: full (K x K), or diagonal plus the sum of v v^T over `spread` vectors (spread
-     * x K)
+     * the covariance of theta: a full matrix (K x K), or a diagonal plus the sum of v v^T over `spread`
+     * vectors (spread x K)
      */
     double *full, *diagonal, *vectors;
     size_t spread;
@@ -144,12 +157,12 @@ typedef struct {
 
 kspec_status ks_smooth_posterior(const ks_evidence *e, ks_arena *arena, ks_posterior *out, kspec_error *err);
 /*
- * Replaces the posterior by the least-squares fit with the fewest functions whose residual is of the size of
- * the noise; *p is their number.
+ * Replaces the posterior by the least-squares fit with the fewest functions whose residual is of the size
+ * of the noise, and sets *p to their number.
  */
 kspec_status ks_smooth_stopped(const ks_evidence *e, ks_posterior *post, size_t *p, ks_arena *arena,
                                kspec_error *err);
-/* Computes the curve and its standard deviation at points, or on the regular grid of the data */
+/* Computes the curve and its standard deviation at any points, or on the regular grid of the data. */
 kspec_status ks_smooth_at(const ks_run *run, const ks_posterior *post, const double *x, size_t count,
                           ks_cplx *curve, double *deviation, kspec_error *err);
 kspec_status ks_smooth_at_grid(const ks_posterior *post, ks_cplx *curve, double *deviation, kspec_error *err);

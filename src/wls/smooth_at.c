@@ -17,7 +17,10 @@ typedef struct {
 
 enum { POINTS = 64 };
 
-/* Later coefficients are below 1e-13 of the largest, and together below 1e-8 of the variance. */
+/*
+ * Coefficients after this one are below 1e-13 of the largest coefficient, and together below 1e-8 of the
+ * variance.
+ */
 static size_t significant(const ks_posterior *p) {
     const size_t K = p->data->K;
     if (p->full) return K;

@@ -1,4 +1,4 @@
-/* Bases of functions of one variable: evaluates them, and chooses one for given points. */
+/* Evaluates bases of functions of one variable, and chooses a basis for given points. */
 #include "wls/smooth.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ int ks_basis_is_periodic(const ks_basis *b) {
     return b->kind == KSPEC_WLS_BASIS_REAL || b->kind == KSPEC_WLS_BASIS_FOURIER;
 }
 
-/* The cosines and sines of multiples of an angle, each computed from the previous multiple */
+/* Computes the cosines and sines of multiples of an angle, each from the previous multiple. */
 typedef struct {
     double c, s;
 } turn;
@@ -40,7 +40,10 @@ void ks_basis_values(const ks_basis *b, double x, double *phi) {
     turn at = {1, 0};
     switch (b->kind) {
     case KSPEC_WLS_BASIS_FOURIER:
-        /* 1 and i times e^{ilu}, with real parts in the first row and imaginary parts in the second */
+        /*
+         * Computes 1 and i times e^{ilu}, with real parts in the first row and imaginary parts in the
+         * second row.
+         */
         for (size_t k = 0; k < K; k += 2, at = turned(at, one)) {
             phi[k] = at.c, phi[K + k] = at.s;
             if (k + 1 < K) phi[k + 1] = -at.s, phi[K + k + 1] = at.c;
@@ -60,7 +63,10 @@ void ks_basis_values(const ks_basis *b, double x, double *phi) {
         return;
     default: break;
     }
-    /* Polynomials of v in [-1,1] with mean square 1: Legendre's, or Chebyshev's with the Chebyshev weight */
+    /*
+     * Computes polynomials of v in [-1,1] with mean square 1. They are Legendre's, or Chebyshev's with the
+     * Chebyshev weight.
+     */
     const int legendre = b->kind == KSPEC_WLS_BASIS_LEGENDRE;
     double before = 0, now = 1;
     for (size_t k = 0; k < K; k++) {
@@ -76,14 +82,15 @@ int ks_basis_is_regular(const ks_basis *b, const ks_smooth_data *d) {
     if (d->step == 0 || b->K > d->N * ks_basis_parts(b)) return 0;
     const double length = d->step * (double)d->N, from = d->x[0];
     if (fabs(b->high - b->low - length) > 1e-6 * d->step) return 0;
-    /* Shifting a periodic grid changes only phases, which are counted from `low`. */
+    /* A shift of a periodic grid changes only the phases, which are counted from `low`. */
     if (ks_basis_is_periodic(b)) return 1;
     return b->kind == KSPEC_WLS_BASIS_COSINE && fabs(b->low + d->step / 2 - from) < 1e-6 * d->step;
 }
 
 /*
- * A period for points that are not a grid. It is a usual period if the points cover at least four fifths of
- * it, otherwise the points' length plus the mean distance of neighbours.
+ * Returns a period for points that are not a grid. It is a usual period if the points cover at least four
+ * fifths of that period. Otherwise it is the length that the points cover plus the mean distance of
+ * neighbours.
  */
 static double likely_period(const ks_smooth_data *d) {
     static const double usual[] = {1, 6.283185307179586, 360};
@@ -96,7 +103,7 @@ static double likely_period(const ks_smooth_data *d) {
     return (last - first) * (double)d->distinct / (double)(d->distinct - 1);
 }
 
-/* If QR is needed: as many functions as take about a second, and at most 200 */
+/* If the basis needs QR, K is the number of functions that takes about a second, and at most 200. */
 static size_t useful(const ks_smooth_data *d) {
     enum { LEAST = 48, MOST = 200 };
     const double by_time = sqrt(8e8 / (double)d->N);

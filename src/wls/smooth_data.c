@@ -30,7 +30,7 @@ static ks_cplx value(const double *y, int is_complex, size_t i) {
     return is_complex ? (ks_cplx){y[2 * i], y[2 * i + 1]} : (ks_cplx){y[i], 0};
 }
 
-/* The points in use, by increasing x; a gap or a point with weight 0 is not in use */
+/* Lists the points in use, by increasing x; gaps and points with weight 0 are not in use. */
 static kspec_status take_points(const double *x, const double *y, size_t N, const kspec_wls_smooth_opts *o,
                                 point *at, size_t *count, kspec_error *err) {
     *count = 0;
@@ -52,7 +52,7 @@ static kspec_status take_points(const double *x, const double *y, size_t N, cons
     return KSPEC_OK;
 }
 
-/* Returns the step of a grid, if every point is within a thousandth of a step of its position */
+/* Returns the step of a grid if every point is within a thousandth of a step of its position. */
 static double step_of(const double *x, size_t n) {
     const double step = (x[n - 1] - x[0]) / (double)(n - 1);
     for (size_t i = 0; i < n; i++)
@@ -73,7 +73,7 @@ static int take_weights(const double *weights, const point *at, size_t n, double
     return equal;
 }
 
-/* Stores y minus its mean, in units of a power of two near the largest remaining value */
+/* Stores y minus its mean, in units of a power of two near the largest remaining value. */
 static kspec_status take_values(const double *y, int is_complex, const point *at, size_t n, ks_cplx *to,
                                 ks_smooth_data *d, kspec_error *err) {
     double scale = 0, most = 0;

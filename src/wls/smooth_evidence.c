@@ -1,7 +1,7 @@
 /*
- * The marginal likelihood of data under each prior. With s^2 integrated out (flat in log s) and a flat prior
- * on the mean, log p = -1/2 sum log v_k - n/2 log q. v_k is the variance of z_k in units of s^2, q = sum
- * z_k^2/v_k + rest, and n counts all numbers except the flat ones.
+ * Computes the marginal likelihood of data under each prior. With s^2 integrated out (flat in log s) and a
+ * flat prior on the mean, log p = -1/2 sum log v_k - n/2 log q. v_k is the variance of z_k in units of
+ * s^2, q = sum z_k^2/v_k + rest, and n counts all numbers except the flat ones.
  */
 #include "base/error.h"
 #include "linalg/eigen.h"
@@ -13,7 +13,10 @@
 
 /* A prior ends where its variance falls below this share of the first variance. */
 static const double NEGLIGIBLE = 1e-16;
-/* With unknown noise: the power of the share of the data's degrees of freedom that a curve leaves. */
+/*
+ * With unknown noise, the prior is the share of the data's degrees of freedom that a curve leaves, to this
+ * power.
+ */
 static const double LEFT = 2;
 
 double ks_log_sum(double a, double b) {
@@ -25,7 +28,10 @@ static double one_variance(kspec_wls_prior prior, double shape, double level) {
     return prior == KSPEC_WLS_PRIOR_POWER ? pow(1 + level, -2 * shape) : exp(-2 * shape * level);
 }
 
-/* On N equidistant points a mode cannot be told from modes of other frequencies; those up to 4N count. */
+/*
+ * On N equidistant points a mode cannot be distinguished from modes of some higher frequencies;
+ * frequencies up to 4N count.
+ */
 double ks_prior_variance(const ks_reduced *r, kspec_wls_prior prior, double shape, double level) {
     enum { PERIODS = 4 };
     double sum = one_variance(prior, shape, level);
@@ -41,16 +47,16 @@ double ks_prior_variance(const ks_reduced *r, kspec_wls_prior prior, double shap
 /* ---- a candidate's evidence ---- */
 
 /*
- * Returns log p from the two sums. noise = 0: the noise is integrated out. If a curve follows nearly all
- * points, the data cannot distinguish noise from signal, and all large scales fit alike. So the prior
- * probability of a scale is the square of the share of degrees of freedom that it leaves.
+ * Returns log p from the two sums. If noise is 0, the noise is integrated out. If a curve follows nearly
+ * all points, the data cannot distinguish noise from signal, and all large scales fit equally well. So the
+ * prior probability of a scale is the square of the share of degrees of freedom that the scale leaves.
  */
 static double log_likelihood(double log_variance, double q, double used, double n, double noise) {
     if (noise > 0) return -0.5 * log_variance - 0.5 * q / (noise * noise) - n * log(noise);
     return -0.5 * log_variance - 0.5 * n * log(fmax(q, 1e-300)) + LEFT * log(fmax(1 - used / n, 1e-9));
 }
 
-/* A bin of coefficients with nearly the same variance; a regular grid has many */
+/* Holds a bin of coefficients with nearly the same variance; a regular grid has many such coefficients. */
 typedef struct {
     double level, energy, square, count;
 } bin;
@@ -60,11 +66,11 @@ typedef struct {
     bin *bins;
     size_t bin_count;
     /*
-     * energy: the sums of z^2 over functions 0 ... k-1, without the flat ones. tail: the sums over later
-     * functions, plus `rest`
+     * energy holds the sums of z^2 over functions 0 ... k-1, without the flat functions. tail holds the
+     * sums over later functions, plus `rest`.
      */
     double *energy, *tail;
-    /* the number of candidates with a shape; scratch of each worker, K x K */
+    /* the number of candidates with a shape, and the scratch of each worker, K x K */
     size_t shaped;
     double *scratch;
     size_t worker_size;
@@ -103,7 +109,7 @@ static kspec_status by_eigenvalues(const job *j, ks_candidate *c, double *B, ksp
         ks_gemm(0, 1, k, k, k, 1, B, k, B, k, 0, c->vectors, k);
         kspec_status st = ks_syevd(1, k, c->vectors, k, c->values, err);
         if (st) return st;
-        /* the eigenvectors are rows here */
+        /* The eigenvectors are the rows of the matrix here. */
         ks_gemm(0, 1, 1, k, k, 1, r->z + f, k, c->vectors, k, 0, c->z, k);
     }
     for (int s = 0; s < KS_SCALES; s++) {
@@ -152,10 +158,11 @@ static double shape_of(kspec_wls_prior prior, int k) {
 }
 
 /*
- * The number of functions that the points determine. The root mean square over the interval of the kth
- * function, made orthogonal to the earlier ones on the points, is column k of R^-1, in units of its root mean
- * square over the points. A sharp degree gives all functions the same variance at the points, so that a
- * function which is much larger between them would widen the band there without end.
+ * Returns the number of functions that the points determine. The code makes the kth function orthogonal to
+ * the earlier functions on the points. Column k of R^-1 then gives its root mean square over the interval,
+ * in units of its root mean square over the points. A sharp degree gives all functions the same variance
+ * at the points. A function that is much larger between the points would widen the band there without
+ * limit.
  */
 static size_t determined(const ks_reduced *r, double *column) {
     static const double LARGER = 5;
@@ -173,7 +180,7 @@ static size_t determined(const ks_reduced *r, double *column) {
     return K;
 }
 
-/* Sharp degrees: all up to 128, then in steps of 3%, as long as a fifth of the data remains */
+/* Lists the sharp degrees: all up to 128, then in steps of 3%, as long as a fifth of the data remains. */
 static size_t degrees(const ks_reduced *r, size_t usable, size_t *at) {
     const size_t top = r->K > r->flat ? ks_basis_level(&r->basis, r->K - 1) : 0;
     size_t count = 0;
@@ -186,7 +193,7 @@ static size_t degrees(const ks_reduced *r, size_t usable, size_t *at) {
     return count;
 }
 
-/* The number of functions that a prior reaches */
+/* Returns the number of functions that a prior reaches. */
 static size_t reach(const ks_reduced *r, kspec_wls_prior prior, double shape) {
     const double first = one_variance(prior, shape, 1);
     size_t k = r->flat;
@@ -224,7 +231,7 @@ static kspec_status list(ks_evidence *e, ks_arena *arena, kspec_error *err) {
     return arena->failed ? ks_nomem(err, "the priors", arena->failed) : KSPEC_OK;
 }
 
-/* Makes bins of levels: one level each up to 512, then 1% wide */
+/* Divides the levels into bins: one level each up to 512, then 1% wide. */
 static size_t make_bins(const ks_reduced *r, bin *to) {
     size_t count = 0;
     for (size_t k = r->flat; k < r->K;) {
@@ -240,7 +247,10 @@ static size_t make_bins(const ks_reduced *r, bin *to) {
     return count;
 }
 
-/* Log prior probabilities: priors are equally likely, as are a prior's shapes and a shape's scales. */
+/*
+ * Returns log prior probabilities: all priors are equally likely, all shapes of a prior, and all scales of
+ * a shape.
+ */
 static void sum_up(ks_evidence *e) {
     double counts[KS_PRIORS] = {0}, priors = 0;
     for (size_t i = 0; i < e->count; i++) counts[e->at[i].prior]++;

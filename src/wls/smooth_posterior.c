@@ -1,6 +1,6 @@
 /*
- * Computes the posterior of the coefficients, averaged over the priors by their evidence: mean, covariance,
- * and the estimates of noise and smoothness.
+ * Computes the posterior of the coefficients, averaged over the priors by their evidence. The posterior
+ * has a mean, a covariance, and estimates of noise and smoothness.
  */
 #include "base/error.h"
 #include "base/student.h"
@@ -10,15 +10,18 @@
 #include <math.h>
 #include <string.h>
 
-/* Drops candidates of smaller weight, which together weigh less than a thousandth or so. */
+/* Candidates of smaller weight are dropped; together they weigh about a thousandth or less. */
 static const double LEAST_WEIGHT = 1e-4;
 
 typedef struct {
     const ks_evidence *e;
     ks_posterior *post;
-    /* the weights of a candidate's scales, the weight of the candidate, and its mean coefficients */
+    /*
+     * the weights of a candidate's scales, the weight of the candidate, and the candidate's mean
+     * coefficients
+     */
     double w[KS_SCALES], weight, *mean;
-    /* K x K scratch with R; the inverse of R without the flat rows, up to the highest sharp degree */
+    /* K x K scratch with R, and the inverse of R without the flat rows, up to the highest sharp degree */
     double *A, *B, *inverse;
     size_t inverted;
 } mix;
@@ -73,7 +76,7 @@ static void add_sharp(mix *m, const ks_candidate *c) {
         for (size_t l = i; l < k; l++) m->mean[f + i] += kept * m->inverse[i * n + l] * r->z[f + l];
         m->post->signal[f + i] += signal;
     }
-    /* adds spread * R^-1 R^-T */
+    /* This adds spread * R^-1 R^-T to the covariance. */
     ks_gemm(0, 1, k, k, k, spread, m->inverse, n, m->inverse, n, 1, m->post->full + f * K + f, K);
 }
 
@@ -82,7 +85,10 @@ static void add_shaped(mix *m, const ks_candidate *c) {
     const size_t f = r->flat, k = c->k, K = r->K;
     double *S = m->post->full + f * K + f, prior = 0;
     for (int s = 0; s < KS_SCALES; s++) prior += m->w[s] * noise_variance(m->e, c, s) * c->scale[s];
-    /* A = a R^T U; the mean is A diag(c/(1+c lambda)) z, the covariance c a - A diag(c^2/(1+c lambda)) A^T */
+    /*
+     * With A = a R^T U, the mean is A diag(c/(1+c lambda)) z, and the covariance is c a - A diag(c^2/(1+c
+     * lambda)) A^T.
+     */
     ks_gemm(1, 1, k, k, k, 1, r->R + f * K + f, K, c->vectors, k, 0, m->A, k);
     for (size_t i = 0; i < k; i++) {
         const double a = ks_prior_variance(r, c->prior, c->shape, (double)ks_basis_level(&r->basis, f + i));
@@ -118,7 +124,7 @@ static void add_by_factor(mix *m, const ks_candidate *c) {
         add_shaped(m, c);
 }
 
-/* The inverse of the n rows and columns of R after the flat ones, written to `inverse` (n x n) */
+/* Computes the inverse of the n rows and columns of R after the flat functions into `inverse` (n x n). */
 static void invert(const ks_reduced *r, size_t n, double *inverse) {
     const size_t f = r->flat, K = r->K;
     memset(inverse, 0, n * n * sizeof *inverse);
@@ -134,7 +140,7 @@ static void invert(const ks_reduced *r, size_t n, double *inverse) {
 
 /* ---- the flat functions ---- */
 
-/* Computes theta_f = R_ff^-1 (z_f - R_f theta), from the last flat function to the first */
+/* Computes theta_f = R_ff^-1 (z_f - R_f theta) for the flat functions, from the last to the first. */
 static void add_flat(const ks_reduced *r, ks_posterior *p, double *row) {
     const size_t K = r->K;
     const double noise = p->noise * p->noise;
@@ -160,7 +166,10 @@ static void add_flat(const ks_reduced *r, ks_posterior *p, double *row) {
 
 /* ---- noise and smoothness ---- */
 
-/* The probability that log s^2 is below l: given the prior, it is normal about log(q/n), variance 2/n. */
+/*
+ * Returns the probability that log s^2 is below l. For each prior, log s^2 is normal about log(q/n) with
+ * variance 2/n.
+ */
 static double noise_below(const ks_evidence *e, double l) {
     double sum = 0;
     for (size_t i = 0; i < e->count; i++)
@@ -195,7 +204,10 @@ static void describe_noise(const ks_evidence *e, ks_posterior *p) {
     p->noise_low = noise_quantile(e, 0.025), p->noise_high = noise_quantile(e, 0.975);
 }
 
-/* The posterior of the power law's exponent, interpolated linearly in the logarithm between candidates */
+/*
+ * Computes the posterior of the power law's exponent, interpolated linearly in the logarithm between
+ * candidates.
+ */
 static void describe_beta(const ks_evidence *e, ks_posterior *p) {
     enum { BETWEEN = 40, MESH = (KS_SHAPES - 1) * BETWEEN + 1 };
     double at[KS_SHAPES], density[MESH], sum = 0, mean = 0, so_far = 0;
@@ -244,7 +256,7 @@ static kspec_status allocate(const ks_evidence *e, ks_arena *arena, ks_posterior
     return arena->failed ? ks_nomem(err, "the posterior", arena->failed) : KSPEC_OK;
 }
 
-/* The covariance of the candidates' means: sum v v^T, v = sqrt(w) (mean - theta) */
+/* Computes the covariance of the means of the candidates: sum v v^T, v = sqrt(w) (mean - theta). */
 static void spread(ks_posterior *p, double *weights, size_t kept) {
     const size_t K = p->data->K, f = p->data->flat;
     for (size_t i = 0; i < kept; i++)
@@ -296,8 +308,8 @@ kspec_status ks_smooth_posterior(const ks_evidence *e, ks_arena *arena, ks_poste
 }
 
 /*
- * Computes R^-1 z and s^2 (R^T R)^-1 of the first functions. Their number is the smallest for which the sum
- * of z^2 of later functions plus `rest` is at most rows s^2.
+ * Computes R^-1 z and s^2 (R^T R)^-1 of the first functions. The number of functions is the smallest for
+ * which the sum of z^2 of later functions plus `rest` is at most rows s^2.
  */
 kspec_status ks_smooth_stopped(const ks_evidence *e, ks_posterior *post, size_t *p, ks_arena *arena,
                                kspec_error *err) {
@@ -306,7 +318,7 @@ kspec_status ks_smooth_stopped(const ks_evidence *e, ks_posterior *post, size_t 
     const double noise = post->noise * post->noise, most = noise * (double)r->rows;
     size_t end = K;
     double q = r->rest;
-    /* drops as many functions as possible, in whole levels */
+    /* This loop drops as many functions as possible, in whole levels. */
     while (end > f) {
         const size_t level = ks_basis_level(&r->basis, end - 1),
                      from = level ? ks_basis_upto(&r->basis, level - 1) : f;

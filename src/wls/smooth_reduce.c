@@ -1,6 +1,6 @@
 /*
- * Expresses data in a basis: on a regular grid by one Fourier transform, otherwise by one QR factorisation,
- * whose blocks of rows are combined one after the other.
+ * Expresses data in a basis. On a regular grid it uses one Fourier transform, otherwise one QR
+ * factorisation, which combines blocks of rows one after the other.
  */
 #include "base/error.h"
 #include "linalg/qr.h"
@@ -23,7 +23,7 @@ static int is_nyquist(const ks_reduced *r, size_t k) {
     return r->basis.kind == KSPEC_WLS_BASIS_REAL && r->N % 2 == 0 && k == r->N - 1;
 }
 
-/* The angle between the first point and `low`, which rotates function k of a periodic basis */
+/* Returns the angle between the first point and `low`, which rotates function k of a periodic basis. */
 static ks_cplx phase(double angle) { return (ks_cplx){cos(angle), sin(angle)}; }
 
 static void coefficients(const ks_reduced *r, const ks_cplx *t, double *z, size_t rows) {
@@ -69,7 +69,7 @@ static kspec_status reduce_grid(const ks_smooth_data *d, ks_arena *arena, ks_red
 
 /* ---- back to the grid ---- */
 
-/* Places coefficients for the transform: e^{i angle(l)} theta_l at place `twice` l */
+/* Places the coefficients for the transform: e^{i angle(l)} theta_l goes to place `twice` l. */
 static void place(const ks_reduced *r, const double *theta, ks_cplx *t, size_t length) {
     const double root2 = sqrt(2.0), N = (double)r->N;
     memset(t, 0, length * sizeof *t);
@@ -92,14 +92,14 @@ static void place(const ks_reduced *r, const double *theta, ks_cplx *t, size_t l
     }
 }
 
-/* Prepares sum v_k phi_k^2, with 2 cos^2 = 1 + cos(2u) and 2 sin^2 = 1 - cos(2u) */
+/* Prepares the sum of v_k phi_k^2, using 2 cos^2 = 1 + cos(2u) and 2 sin^2 = 1 - cos(2u). */
 static void place_squares(const ks_reduced *r, const double *v, ks_cplx *t, size_t length) {
     const size_t N = r->N;
     memset(t, 0, length * sizeof *t);
     for (size_t k = 0; k < r->K; k++) {
         const size_t l = ks_basis_level(&r->basis, k), twice = 2 * l % length;
         if (r->basis.kind == KSPEC_WLS_BASIS_FOURIER) {
-            t[0].re += v[k] / 2; /* the two functions of a mode have equal v, and cos^2 + sin^2 = 1 */
+            t[0].re += v[k] / 2; /* The two functions of a mode have equal v, and cos^2 + sin^2 = 1. */
             continue;
         }
         t[0].re += v[k];
@@ -150,8 +150,8 @@ typedef struct {
 } qr_job;
 
 /*
- * Computes R of the column-major A (m x n): n x n, row-major, with zeros below the diagonal and in rows that
- * A lacks
+ * Computes R of the column-major A (m x n). R is n x n and row-major, with zeros below the diagonal and in
+ * rows that A lacks.
  */
 static kspec_status triangle(size_t m, size_t n, double *A, double *R, kspec_error *err) {
     kspec_status st = ks_qr(m, n, A, err);
@@ -182,7 +182,7 @@ static kspec_status qr_block(void *ctx, size_t chunk, const ks_worker *worker) {
     return st;
 }
 
-/* R of two stacked triangles, written to the first */
+/* Computes R of two stacked triangles into the first triangle. */
 static kspec_status combine(size_t n, double *top, const double *below, double *A, kspec_error *err) {
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++)

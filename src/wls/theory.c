@@ -1,4 +1,7 @@
-/* Computes the expected errors of a list of p: one sweep for all p >= N, one computation for each p < N. */
+/*
+ * Computes the expected errors for a list of p: one sweep for all p >= N, and one computation for each p <
+ * N.
+ */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/result.h"

@@ -1,12 +1,12 @@
 /*
- * Conjugate gradients on T d = s. A product with T is two transforms of length N: A*(W(A d)). The
- * preconditioner uses the inverse weights: A* W^-1 A / N^2. For p = N it is the inverse of T. For smaller p
- * it differs from the inverse by a matrix of low numerical rank, so that 5 to 80 iterations suffice for
- * weights that span up to 1e12.
+ * Solves T d = s by conjugate gradients. A product with T is two transforms of length N: A*(W(A d)). The
+ * preconditioner uses the inverse weights: A* W^-1 A / N^2. For p = N it is the inverse of T. For smaller
+ * p the preconditioner differs from the inverse by a matrix of low numerical rank. So 5 to 80 iterations
+ * suffice for weights that span up to 1e12.
  *
- * The normal equations alone would lose as many digits as the weights span. So they only supply corrections:
- * theta is refined with the residual y - A theta of the data itself. Rounding of this residual acts like
- * rounding of y, and so costs no more digits than noise in y would.
+ * The normal equations alone would lose as many digits as the weights span. So they only supply
+ * corrections: the residual y - A theta of the data refines theta. Rounding errors of this residual act
+ * like rounding errors of y, and so cost no more digits than noise in y would.
  */
 #include "wls/toeplitz.h"
 
@@ -23,7 +23,7 @@ void ks_synthesis(const ks_fft *fft, size_t N, const ks_cplx *c, size_t n, ks_cp
     ks_fft_run(fft, 1, grid, scratch);
 }
 
-/* Computes out = A* W A v, or A* W^-1 A v / N^2 */
+/* Computes out = A* W A v, or out = A* W^-1 A v / N^2. */
 static void product(const ks_toeplitz *t, int inverse, const ks_cplx *v, ks_cplx *out, ks_cplx *grid,
                     ks_cplx *scratch) {
     double N = (double)t->N;
@@ -36,7 +36,7 @@ static void product(const ks_toeplitz *t, int inverse, const ks_cplx *v, ks_cplx
     memcpy(out, grid, t->p * sizeof *out);
 }
 
-static double dot(const ks_cplx *a, const ks_cplx *b, size_t n) { /* Returns the real part of a*b */
+static double dot(const ks_cplx *a, const ks_cplx *b, size_t n) { /* Returns the real part of conj(a) b. */
     double sum = 0;
     for (size_t k = 0; k < n; k++) sum += a[k].re * b[k].re + a[k].im * b[k].im;
     return sum;
@@ -47,8 +47,8 @@ static void axpy(double c, const ks_cplx *x, ks_cplx *y, size_t n) {
 }
 
 /*
- * Computes d = T^-1 r to about 1e-10, and overwrites r. Adds to the number of steps. Returns 0 after a
- * cancellation.
+ * Computes d = T^-1 r to about 1e-10, and overwrites r. It adds the steps it takes to the caller's number
+ * of steps. It returns 0 if the call was cancelled.
  */
 static int conjugate_gradients(const ks_toeplitz *t, ks_cplx *r, ks_cplx *d, ks_cplx *scratch, int *done) {
     size_t p = t->p;
@@ -59,7 +59,7 @@ static int conjugate_gradients(const ks_toeplitz *t, ks_cplx *r, ks_cplx *d, ks_
     double rz = dot(r, z, p), first = rz;
     int steps = 0;
     while (steps < STEPS && rz > 1e-20 * first) {
-        product(t, 0, q, z, grid, more); /* z holds T q until the next line */
+        product(t, 0, q, z, grid, more); /* z holds T q until the next line. */
         double curvature = dot(q, z, p), before = rz;
         if (!(curvature > 0)) break;
         axpy(rz / curvature, q, d, p);
@@ -80,7 +80,7 @@ static int conjugate_gradients(const ks_toeplitz *t, ks_cplx *r, ks_cplx *d, ks_
 int ks_toeplitz_solve(const ks_toeplitz *t, const ks_cplx *y, ks_cplx *theta, ks_cplx *scratch) {
     size_t N = t->N, p = t->p;
     ks_cplx *s = scratch, *d = s + p, *rest = d + p, *grid = rest + 2 * p, *more = grid + N;
-    /* this is |theta| if A contains all modes of y */
+    /* This is |theta| if A contains all modes of y. */
     double scale = sqrt(dot(y, y, N) / (double)N), last = INFINITY;
     int steps = 0;
     memset(theta, 0, p * sizeof *theta);
@@ -92,8 +92,8 @@ int ks_toeplitz_solve(const ks_toeplitz *t, const ks_cplx *y, ks_cplx *theta, ks
         memcpy(s, grid, p * sizeof *s);
         if (!conjugate_gradients(t, s, d, rest, &steps)) return KS_CANCELLED;
         double size = sqrt(dot(d, d, p)), shrink = round ? size / last : 1;
-        if (!(size < 0.5 * last))
-            return last <= 1e-9 * scale ? steps : KS_STEEP; /* The result is as close as rounding allows. */
+        if (!(size < 0.5 * last)) /* The result is as close as rounding errors allow. */
+            return last <= 1e-9 * scale ? steps : KS_STEEP;
         axpy(1, d, theta, p);
         scale = fmax(scale, sqrt(dot(theta, theta, p)));
         /* The next correction would have about the size `size * shrink`. */

@@ -1,6 +1,7 @@
 /*
- * Computes the expected errors for p < N. Let x_m (p coefficients) be the fit of the mode z^m, z = e^{ix}, by
- * the modes below p: a unit vector for m < p. A mode that is not learned contributes x_m to theta^, and so
+ * Computes the expected errors for p < N. Let x_m (p coefficients) be the fit of the mode z^m, z = e^{ix},
+ * by the modes below p: a unit vector for m < p. A mode that is not learned contributes x_m to theta^, and
+ * so
  *
  *     E_0 = sum_{k>=p} c t_k^(-2 gamma) + sum_{m<p} kappa_m + sum_{p<=m<N} kappa'_m |x_m|^2
  *     E_noise = (1/N) sum_{m<N} s_m |x_m|^2,   s_m the spectrum of the noise (noise^2)
@@ -8,15 +9,15 @@
  * with kappa_m the variance of m's aliases m+N, m+2N, ... and kappa'_m = c t_m^(-2 gamma) + kappa_m: all
  * terms are positive.
  *
- * On the circle fitting commutes with multiplication by z. Let Phi be the monic polynomial of degree p
+ * On the circle, fitting commutes with multiplication by z. Let Phi be the monic polynomial of degree p
  * orthogonal to all polynomials of lower degree (z^p minus its fit x_p), Phi*_k = conj(Phi_{p-k}),
  * nu = <Phi,Phi>. Projecting on degrees 0 ... p-1 and on 1 ... p differs by Phi* and Phi only, hence
  *
  *     x_m = z x_{m-1} + a_m Phi* - b_m Phi,    b_m = <z^m,Phi>/nu,  a_m = <z^m,Phi*>/nu = conj(b_{p-m}),
  *
- * m modulo N. Each m takes one shift and two axpy, whose errors are shifted out, not amplified. Reversing the
- * coefficients maps x_m to x_{p-1-m}, so half of the m suffice. Where the two halves meet they must agree;
- * their difference is the accuracy.
+ * m modulo N. Each m takes one shift and two additions of a multiple of a vector; their rounding errors are
+ * shifted out, not amplified. Reversing the coefficients maps x_m to x_{p-1-m}, so half of the m suffice.
+ * Where the two halves meet they must agree; the difference measures the accuracy.
  */
 #include "base/error.h"
 #include "team/team.h"
@@ -38,9 +39,9 @@ typedef struct {
     size_t scratch_size;
 } under_job;
 
-/* Sums over the fits of all modes */
+/* Holds sums over the fits of all modes. */
 typedef struct {
-    /* norms: the sum of s_m |x_m|^2 over m < N. weighted: the sum of kappa'_m |x_m|^2 over p <= m < N */
+    /* norms is the sum of s_m |x_m|^2 over m < N. weighted is the sum of kappa'_m |x_m|^2 over p <= m < N. */
     double norms, weighted;
     /* the squared Frobenius norms of sum_m s_m x_m x_m* and of sum_m s_m x_m x_-m^T */
     double hermitian, symmetric;
@@ -51,7 +52,10 @@ static ks_wls_errors finish(const under_job *j, size_t p, const fits *x) {
     const ks_wls_grid *g = j->g;
     double N = (double)g->N, e = 0;
     for (size_t m = g->N; m-- > 0;) e += m < p ? 2 * j->kappa[m] : j->own[m] + j->kappa[m];
-    /* 2 sum (Re G)^2 = tr G^2 + |sum_m x_m x_-m^T|^2/N^2 for real noise, tr G^2 for circular complex noise */
+    /*
+     * 2 sum (Re G)^2 is tr G^2 + |sum_m x_m x_-m^T|^2/N^2 for real noise, and tr G^2 for circular complex
+     * noise.
+     */
     double variance = 1 / (N * N) * (x->hermitian + (g->complex_noise ? 0 : x->symmetric));
     return (ks_wls_errors){.error_noise_free = e + x->weighted,
                            .error_noise = x->norms / N,
@@ -59,7 +63,7 @@ static ks_wls_errors finish(const under_job *j, size_t p, const fits *x) {
                            .accuracy = fmax(x->accuracy, 2.3e-16)};
 }
 
-/* Phi, Phi* (p+1 coefficients) and b (N); returns 0 if the solver fails. */
+/* Computes Phi and Phi* (p+1 coefficients each) and b (N numbers). It returns 0 if the solver fails. */
 static int orthogonal(const ks_toeplitz *t, ks_cplx *Phi, ks_cplx *Star, ks_cplx *b, ks_cplx *scratch) {
     size_t N = t->N, p = t->p;
     double nu = 0;
@@ -77,7 +81,7 @@ static int orthogonal(const ks_toeplitz *t, ks_cplx *Phi, ks_cplx *Star, ks_cplx
     return 1;
 }
 
-/* Adds a s - b f to x, and returns |x|^2 */
+/* Adds a s - b f to x, and returns |x|^2. */
 static double step(size_t p, ks_cplx *x, ks_cplx a, const ks_cplx *s, ks_cplx b, const ks_cplx *f) {
     double norm = 0;
     for (size_t k = 0; k < p; k++) {
@@ -90,7 +94,10 @@ static double step(size_t p, ks_cplx *x, ks_cplx a, const ks_cplx *s, ks_cplx b,
 
 static ks_cplx a_of(const ks_cplx *b, size_t N, size_t p, size_t m) { return ks_conj(b[(p + N - m) % N]); }
 
-/* The distance of x, fitted upwards from x_{p-1}, from y, fitted down from x_N, reversed and conjugated */
+/*
+ * Returns the distance of x from y. x is fitted upwards from x_{p-1}; y is fitted down from x_N, then
+ * reversed and conjugated.
+ */
 static double mismatch(size_t p, const ks_cplx *x, const ks_cplx *y) {
     double most = 0, size = 1;
     for (size_t k = 0; k < p; k++) {
@@ -101,7 +108,7 @@ static double mismatch(size_t p, const ks_cplx *x, const ks_cplx *y) {
     return sqrt(most / size);
 }
 
-/* Computes |x_m|^2 for all m. Scratch: N + 2 numbers in `path`, p numbers in `before` */
+/* Computes |x_m|^2 for all m. Scratch: path has room for N + 2 numbers, before for p numbers. */
 static void norms(const under_job *j, size_t p, const ks_cplx *Phi, const ks_cplx *Star, const ks_cplx *b,
                   ks_cplx *path, ks_cplx *before, fits *f) {
     size_t N = j->g->N, modes = N - p, half = (modes + 1) / 2;
@@ -124,9 +131,9 @@ static void norms(const under_job *j, size_t p, const ks_cplx *Phi, const ks_cpl
 }
 
 /*
- * Sums over all modes, with vectors of p+1 coefficients, from the recursion. For
- * H = sum_m x_m x_m*, f = sum_m conj(a_m) x_m, g = sum_m conj(b_m) x_m, A = sum |a_m|^2 = sum |b_m|^2,
- * c = sum a_m conj(b_m), F = f - A/2 Phi* + conj(c)/2 Phi and G = g + A/2 Phi - c/2 Phi*,
+ * Computes sums over all modes by the recursion, with vectors of p+1 coefficients. For H = sum_m x_m x_m*,
+ * f = sum_m conj(a_m) x_m, g = sum_m conj(b_m) x_m, A = sum |a_m|^2 = sum |b_m|^2, c = sum a_m conj(b_m),
+ * F = f - A/2 Phi* + conj(c)/2 Phi and G = g + A/2 Phi - c/2 Phi*,
  *
  *     H_kl - H_{k-1,l-1} = F_k conj(Phi*_l) + Phi*_k conj(F_l) - G_k conj(Phi_l) - Phi_k conj(G_l);
  *
@@ -134,8 +141,8 @@ static void norms(const under_job *j, size_t p, const ks_cplx *Phi, const ks_cpl
  *
  *     S_{k,l-1} - S_{k-1,l} = Phi*_k h_l - Phi_k q_l - h_k Phi*_l + q_k Phi_l.
  *
- * f, g, h and q are fits of the functions sum_m conj(a_m) z^m, ... The diagonals (antidiagonals) are summed
- * in run[].
+ * f, g, h and q are fits of the functions sum_m conj(a_m) z^m, ... The diagonals (antidiagonals) are
+ * summed in run[].
  */
 static double hermitian_sum(size_t p, const ks_cplx *Phi, const ks_cplx *Star, const ks_cplx *F,
                             const ks_cplx *G, ks_cplx *run, double *corner) {
@@ -154,7 +161,7 @@ static double hermitian_sum(size_t p, const ks_cplx *Phi, const ks_cplx *Star, c
         }
         sum += 2 * row - ks_cabs2(run[0]);
     }
-    /* row p of H is zero */
+    /* Row p of H is zero. */
     *corner = run[0].re +
               2 * (F[p].re * Star[p].re + F[p].im * Star[p].im - G[p].re * Phi[p].re - G[p].im * Phi[p].im);
     return sum;
@@ -180,7 +187,7 @@ static double symmetric_sum(size_t p, const ks_cplx *Phi, const ks_cplx *Star, c
     return sum;
 }
 
-/* Computes fit[0 ... p] = sum_m c_m x_m. grid holds c and is overwritten */
+/* Computes fit[0 ... p] = sum_m c_m x_m. grid holds c and is overwritten. */
 static int fit_sum(const ks_toeplitz *t, ks_cplx *grid, ks_cplx *fit, ks_cplx *scratch) {
     ks_fft_run(t->fft, 1, grid, scratch);
     fit[t->p] = (ks_cplx){0, 0};
@@ -194,7 +201,7 @@ static void add_scaled(size_t n, ks_cplx *y, ks_cplx c, const ks_cplx *x) {
     }
 }
 
-/* Computes both squares. v is scratch of 7 (N+1) numbers, plus the scratch of the solver */
+/* Computes both squares. v is scratch for 7 (N+1) numbers, plus the scratch of the solver. */
 static int squares(const ks_toeplitz *t, int complex_noise, const ks_cplx *Phi, const ks_cplx *Star,
                    const ks_cplx *b, ks_cplx *v, fits *x) {
     size_t N = t->N, p = t->p, n = p + 1;
@@ -237,7 +244,7 @@ static kspec_status one_point(void *ctx, size_t chunk, const ks_worker *worker) 
     int ok = orthogonal(&t, Phi, Star, b, rest);
     if (ok) norms(j, p, Phi, Star, b, rest, rest + N + 2, &x);
     if (ok && !j->g->no_variance && j->g->spectrum)
-        x.accuracy = INFINITY; /* the recursion for sums of squares needs white noise */
+        x.accuracy = INFINITY; /* The recursion for sums of squares needs white noise. */
     else if (ok && !j->g->no_variance) {
         ok = squares(&t, j->g->complex_noise, Phi, Star, b, rest, &x);
         const double s4 = j->g->noise * j->g->noise * j->g->noise * j->g->noise;
@@ -248,7 +255,7 @@ static kspec_status one_point(void *ctx, size_t chunk, const ks_worker *worker) 
     return KSPEC_OK;
 }
 
-/* Computes a point from the map M itself: x_m = M z^m, and sums over m are N M M* and N M M^T. */
+/* Computes a point from the map M: x_m = M z^m, so sums over m are N M M* and N M M^T. */
 static kspec_status dense_point(const under_job *j, size_t p, ks_wls_errors *out, kspec_error *err) {
     size_t N = j->g->N;
     ks_arena arena = {0};
@@ -268,7 +275,7 @@ static kspec_status dense_point(const under_job *j, size_t p, ks_wls_errors *out
             const double s = ks_wls_noise(j->g, m), norm = m < p ? (double)(m == k) : ks_cabs2(grid[m]);
             x.norms += s * norm;
             if (m >= p) x.weighted += (j->own[m] + j->kappa[m]) * norm;
-            /* the square root of the covariance of the noise is diagonal in this basis */
+            /* In this basis, the square root of the covariance of the noise is diagonal. */
             grid[m].re *= sqrt(s) / (double)N, grid[m].im *= sqrt(s) / (double)N;
         }
         ks_fft_run(j->fft, -1, grid, grid + N);
