@@ -11,9 +11,10 @@
 static const double TURN = 6.283185307179586;
 
 /*
- * Makes the directions of rows w_1 ... w_count (count <= p, p normals each) orthogonal, by Gram-Schmidt,
- * applied twice because of rounding. The lengths do not change. Each direction is uniform and independent of
- * the lengths, so each row is still normal. Each direction depends only on earlier rows.
+ * Makes the directions of rows w_1 ... w_count (count <= p, p normals each) orthogonal by Gram-Schmidt. It
+ * runs Gram-Schmidt twice because of rounding errors. The lengths of the rows do not change. Each
+ * direction is uniform and independent of the lengths, so each row is still normal. Each direction depends
+ * only on earlier rows.
  */
 static void make_orthogonal(double *W, size_t count, size_t p) {
     for (size_t j = 0; j < count; j++) {
@@ -30,7 +31,10 @@ static void make_orthogonal(double *W, size_t count, size_t p) {
     }
 }
 
-/* Repeats each frequency a quarter of a turn apart: a cosine and a sine, whose squares sum to 1 */
+/*
+ * Repeats each frequency a quarter of a turn apart. This gives a cosine and a sine, whose squares sum to
+ * 1.
+ */
 static void make_pairs(ks_fourier *f) {
     for (size_t j = f->q; j-- > 1;) memmove(f->W + j * f->p, f->W + j / 2 * f->p, f->p * sizeof *f->W);
     for (size_t j = 1; j < f->q; j += 2) f->b[j] = f->b[j - 1] + (f->b[j - 1] < 0.75 ? 0.25 : -0.75);
@@ -38,8 +42,8 @@ static void make_pairs(ks_fourier *f) {
 
 /*
  * Draws G ~ Gamma(nu) for feature j, by the method of Marsaglia and Tsang, which needs one try in 95% of
- * cases. For nu < 1, G is the variable for nu + 1, times u^(1/nu). Feature j uses the numbers SPAN j ... of
- * the stream.
+ * cases. For nu < 1, G is the variable for nu + 1, times u^(1/nu) for a uniform u. Feature j uses the
+ * stream's numbers from SPAN j on.
  */
 static double gamma_variate(double nu, size_t j, uint64_t seed, uint64_t stream) {
     enum { TRIES = 32, SPAN = 2 * TRIES + 4 };
@@ -89,7 +93,7 @@ kspec_status ks_fourier_draw(ks_fourier *f, const ks_kernel *kernel, size_t p, s
         ks_student_scale(f->W, kernel->nu, p, 0, different, seed, ks_stream(KS_STREAM_SCALES, draw));
     if (paired) make_pairs(f);
     for (size_t k = 0; k < count; k++) {
-        /* the inverse distribution functions of Cauchy's and of Laplace's distribution */
+        /* These are the inverse distribution functions of Cauchy's and of Laplace's distribution. */
         double w = f->W[k], u = w - 0.5;
         if (kind == KSPEC_KERNEL_LAPLACE) w = tan(TURN / 2 * u);
         if (kind == KSPEC_KERNEL_CAUCHY) w = copysign(log1p(-2 * fabs(u)), u);

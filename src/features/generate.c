@@ -26,13 +26,17 @@ struct kspec_generator {
     ks_arena arena;
     ks_noise noise;
     size_t tile; /* the number of rows in a tile */
-    /* dim x dim, if Sigma or Sigma_x is given: x.w = z^T M v with standard normal z and v; else NULL */
+    /*
+     * the dim x dim matrix M if Sigma or Sigma_x is given: x.w = z^T M v with standard normal z and v;
+     * else NULL
+     */
     double *M;
-    double *W;       /* dim x Q: weights, scaled so that an entry is a function of x.w */
-    double *b;       /* Q: phases (rff) */
-    double *L;       /* P x P: Cholesky factor of the kernel matrix (gaussian) */
-    double **tiles;  /* for each worker, tile x Q */
-    double **inputs; /* for each worker, tile x dim; for gaussian a tile of normals, tile x Q */
+    double *W;      /* the weights, dim x Q, scaled so that an entry is a function of x.w */
+    double *b;      /* Q: phases (rff) */
+    double *L;      /* P x P: the Cholesky factor of the kernel matrix, for the gaussian process */
+    double **tiles; /* room for tile x Q numbers for each worker */
+    /* for each worker, room for tile x dim numbers; for gaussian, a tile of normals, tile x Q */
+    double **inputs;
 };
 
 static double per_axis(const double *list, size_t count, size_t l) {
@@ -64,7 +68,7 @@ static kspec_status check_size(size_t P, size_t Q, const kspec_generate_opts *o,
     return KSPEC_OK;
 }
 
-/* A list has one value for all dimensions, or one for each. */
+/* A list has one value for all dimensions, or one value for each dimension. */
 static kspec_status check_list(const double *list, size_t count, size_t dim, const char *many,
                                kspec_error *err) {
     if (count == 0) return KSPEC_OK;
@@ -110,7 +114,7 @@ static kspec_status check(size_t P, size_t Q, const kspec_generate_opts *o, kspe
 
 /* ---- the data shared by all bands ---- */
 
-/* The inputs, scaled so that the kernel is exp(-|x-x'|^2 / 2): z_l sqrt(eta_l), or z^T M. */
+/* Computes the inputs, scaled so that the kernel is exp(-|x-x'|^2 / 2): z_l sqrt(eta_l), or z^T M. */
 static kspec_status scaled_inputs(kspec_generator *g, double *X, double *sq, kspec_error *err) {
     size_t P = g->P, d = g->o.dim;
     kspec_status st = KSPEC_OK;
@@ -131,8 +135,8 @@ static kspec_status scaled_inputs(kspec_generator *g, double *X, double *sq, ksp
 
 /*
  * Computes the lower triangle of K_ij = exp(-|x_i - x_j|^2 / 2), then its Cholesky factor. For a smooth
- * kernel K is singular up to rounding. So a nugget is added to the diagonal: the smallest power of ten, from
- * 1e-14 on, with which the factorisation succeeds.
+ * kernel, K is singular up to rounding errors. So the function adds a nugget to the diagonal: the smallest
+ * power of ten, from 1e-14 on, with which the factorisation succeeds.
  */
 static kspec_status factor(kspec_generator *g, kspec_error *err) {
     size_t P = g->P, d = g->o.dim;
@@ -165,7 +169,7 @@ done:
     return st;
 }
 
-/* W = M V, V standard normal: a block of columns at a time */
+/* Computes W = M V for standard normal V, a block of columns at a time. */
 static kspec_status weights_of_covariances(kspec_generator *g, kspec_error *err) {
     size_t d = g->o.dim, Q = g->Q, most = Q < WEIGHT_BLOCK ? Q : WEIGHT_BLOCK;
     double *V = ks_alloc(ks_size(d, most), sizeof *V);
@@ -180,7 +184,7 @@ static kspec_status weights_of_covariances(kspec_generator *g, kspec_error *err)
     return KSPEC_OK;
 }
 
-/* w_l ~ N(0, eta_l) for rff; sqrt(c_l) N(0, 1) for linear */
+/* The weights are w_l ~ N(0, eta_l) for rff, and sqrt(c_l) N(0, 1) for linear. */
 static void weights_of_lists(kspec_generator *g) {
     const kspec_generate_opts *o = &g->o;
     size_t Q = g->Q;
@@ -276,7 +280,7 @@ typedef struct {
     double *out;
 } band;
 
-/* Computes the tile L[rows, 0 ... last row] Z, where Z ~ N(0,1) is generated GAUSSIAN_TILE rows at a time */
+/* Computes the tile L[rows, 0 ... last row] Z, where Z ~ N(0,1) is generated GAUSSIAN_TILE rows at a time. */
 static void gaussian_tile(const kspec_generator *g, size_t row, size_t rows, double *tile, double *Z) {
     size_t Q = g->Q, P = g->P, end = row + rows;
     for (size_t k = 0; k < end; k += GAUSSIAN_TILE) {
@@ -290,7 +294,7 @@ static kspec_status make_tile(void *ctx, size_t chunk, const ks_worker *worker) 
     const band *b = ctx;
     const kspec_generator *g = b->g;
     const kspec_generate_opts *o = &g->o;
-    /* a whole tile, even if the band needs only some of its rows */
+    /* The code computes a whole tile, even if the band needs only some of its rows. */
     size_t row = (b->first / g->tile + chunk) * g->tile, rows = g->tile, Q = g->Q;
     double *tile = g->tiles[worker->index], *X = g->inputs[worker->index];
     if (o->process == KSPEC_PROCESS_GAUSSIAN) {
@@ -306,7 +310,7 @@ static kspec_status make_tile(void *ctx, size_t chunk, const ks_worker *worker) 
     size_t to = row + rows < b->first + b->count ? row + rows : b->first + b->count;
     double *out = b->out + (from - b->first) * Q;
     memcpy(out, tile + (from - row) * Q, (to - from) * Q * sizeof *out);
-    /* The tile is free again, and has room for two rows of scratch. */
+    /* The tile is free again at this point, and has room for two rows of scratch. */
     if (o->noise > 0) ks_noise_add(&g->noise, o->seed, b->trial, from, to - from, Q, out, tile);
     return KSPEC_OK;
 }

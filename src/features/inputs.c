@@ -9,7 +9,10 @@
 
 enum { MEDIAN_ROWS = 2048 };
 
-/* In place: (x - min)/(max - min), or (x - mean)/sd. A constant column becomes 0 and adds to no distance. */
+/*
+ * Replaces x in place by (x - min)/(max - min), or by (x - mean)/sd. A constant column becomes 0, so it
+ * adds to no distance.
+ */
 static void scale_column(ks_inputs *in, size_t l, kspec_scaling scaling) {
     size_t n = in->n, p = in->p;
     double *x = in->x + l, low = x[0], high = x[0], mean = 0, square = 0;
@@ -18,7 +21,8 @@ static void scale_column(ks_inputs *in, size_t l, kspec_scaling scaling) {
         high = fmax(high, x[i * p]);
     }
     in->constant_columns += low == high;
-    for (size_t i = 0; i < n; i++) { /* Halves both numbers first, so that differences do not overflow. */
+    /* The code halves both numbers first, so that differences do not overflow. */
+    for (size_t i = 0; i < n; i++) {
         x[i * p] = low == high ? 0 : (x[i * p] / 2 - low / 2) / (high / 2 - low / 2);
         mean += x[i * p] / (double)n;
     }
@@ -59,7 +63,7 @@ kspec_status ks_inputs_copy(const kspec_matrix *x, kspec_scaling scaling, ks_inp
 }
 
 void ks_inputs_center(ks_inputs *in) {
-    /* the number of columns processed together, so that memory is read in long stretches */
+    /* This is the number of columns processed together, so that memory is read in long stretches. */
     enum { COLS = 256 };
     for (size_t from = 0; from < in->p; from += COLS) {
         size_t to = from + COLS < in->p ? from + COLS : in->p;
@@ -88,7 +92,10 @@ kspec_status ks_inputs_divide(ks_inputs *in, double sigma, int features, kspec_e
     return ks_rows_divide(in->x, 0, in->n, in->p, sigma, features, err);
 }
 
-/* Returns the k-th smallest of n numbers and reorders x (Hoare's selection, with the middle as pivot). */
+/*
+ * Returns the k-th smallest of n numbers and reorders x. It uses Hoare's selection, with the middle
+ * element as pivot.
+ */
 static double select_kth(double *x, size_t n, size_t k) {
     size_t from = 0, to = n - 1;
     while (from < to) {
@@ -111,8 +118,8 @@ static double select_kth(double *x, size_t n, size_t k) {
 }
 
 /*
- * Returns the median. For an even count it is the mean of the middle two numbers; the selection leaves all
- * smaller numbers before the upper one.
+ * Returns the median. For an even count, the median is the mean of the middle two numbers. The selection
+ * leaves all smaller numbers before the upper one.
  */
 static double median_of(double *x, size_t count) {
     double upper = select_kth(x, count, count / 2), lower = x[0];

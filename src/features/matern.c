@@ -6,7 +6,7 @@
 #include <math.h>
 
 ks_matern ks_matern_of(double nu) {
-    /* Stirling's series, where the logarithms would cancel */
+    /* Uses Stirling's series where the logarithms would cancel. */
     const double t = 1 / nu;
     const double series = t / 12 - t * t * t / 360 + t * t * t * t * t / 1260;
     const double log_scale =
@@ -14,18 +14,19 @@ ks_matern ks_matern_of(double nu) {
     return (ks_matern){nu, exp(log_scale)};
 }
 
-/* The logarithm of the integrand at u = nu e^s, without the constant factor */
+/* Returns the logarithm of the integrand at u = nu e^s, without the constant factor. */
 static double exponent(const ks_matern *m, double half, double s) {
     return m->nu * (s - expm1(s)) - half * exp(-s);
 }
 
 /*
- * Frequencies are normal with a random scale, so the kernel is a mixture of Gaussian kernels. With u =
- * chi^2_{2 nu}/2,
+ * Computes the kernel as a mixture of Gaussian kernels, because frequencies are normal with a random
+ * scale. With u = chi^2_{2 nu}/2,
  *
  *     k = 1/Gamma(nu) int u^(nu-1) e^-u exp(-nu square/(2u)) du.
  *
- * In s = log(u/nu) the integrand is smooth and has one peak. The trapezoidal rule converges exponentially.
+ * As a function of s = log(u/nu), the integrand is smooth and has one peak. The trapezoidal rule converges
+ * exponentially for this integrand.
  */
 static double mixture(const ks_matern *m, double square) {
     const double nu = m->nu, half = square / 2, strength = sqrt(nu * nu + 2 * nu * square);

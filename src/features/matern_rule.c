@@ -1,4 +1,4 @@
-/* Gauss's rule for the random scale of a Matern kernel's frequencies. */
+/* Computes Gauss's rule for the random scale of a Matern kernel's frequencies. */
 #include "features/matern.h"
 
 #include "base/error.h"
@@ -9,17 +9,20 @@
 #include <math.h>
 #include <string.h>
 
-/* The distribution of v = sqrt(u/(u+nu)), as points: u = nu e^t has the density exp(nu (t - e^t)) in t */
+/*
+ * Holds the distribution of v = sqrt(u/(u+nu)) as points: u = nu e^t has the density exp(nu (t - e^t)) in
+ * t.
+ */
 typedef struct {
     size_t points;
-    double *v, *root; /* the points v, and the square roots of the weights; the weights sum to 1 */
+    double *v, *root; /* the points v, and the square roots of the weights, which sum to 1 */
 } law;
 
 static double log_density(double nu, double t) { return nu * (t - expm1(t)); }
 
 /*
- * The trapezoidal rule in t, which converges exponentially. Below t = LEFT frequencies are so high that every
- * kernel is I: the first point has this mass, e^(nu t)/nu.
+ * The trapezoidal rule in t converges exponentially. Below t = LEFT, frequencies are so high that every
+ * kernel matrix is I. The first point has the mass of all these t, e^(nu t)/nu.
  */
 static kspec_status make_law(double nu, ks_arena *a, law *out, kspec_error *err) {
     const double LEFT = -28, h = fmin(0.05, 0.2 / sqrt(nu));
@@ -41,8 +44,8 @@ static kspec_status make_law(double nu, ks_arena *a, law *out, kspec_error *err)
 }
 
 /*
- * By Lanczos iteration. The eigenvalues of the tridiagonal matrix are the nodes, and the first entries of its
- * eigenvectors are the roots of the weights.
+ * By Lanczos iteration. The nodes are the eigenvalues of the tridiagonal matrix. The first entries of its
+ * eigenvectors are the square roots of the weights.
  */
 kspec_status ks_matern_rule(double nu, size_t count, double *square, double *weight, kspec_error *err) {
     ks_arena scratch = {0};

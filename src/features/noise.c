@@ -12,7 +12,7 @@ ks_noise ks_noise_of(double S, kspec_noise correlation, double rho) {
                       correlation == KSPEC_NOISE_ROWS ? 0 : shared};
 }
 
-/* Adds own e_ia + row r_i + col c_a to entry (i,a) */
+/* Adds own e_ia + row r_i + col c_a to entry (i,a). */
 void ks_noise_add(const ks_noise *n, uint64_t seed, size_t trial, size_t first, size_t count, size_t cols,
                   double *out, double *scratch) {
     double *e = scratch, *c = scratch + cols, r;

@@ -1,4 +1,4 @@
-/* Counter-based random numbers, uniform and normal, and random permutations. */
+/* Generates counter-based random numbers, uniform and normal, and random permutations. */
 #include "base/streams.h"
 #include "kspec/base.h"
 #include "simd/simd.h"
@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Philox block c of (seed, stream) gives the numbers 4c ... 4c+3. Normals 4c, 4c+1 come from the first two
- * words of the block and 4c+2, 4c+3 from the last two, by Box-Muller.
+ * Philox block c of (seed, stream) gives the numbers 4c ... 4c+3. Normal numbers 4c and 4c+1 come from the
+ * first two words of the block, and 4c+2 and 4c+3 from the last two, by Box-Muller.
  */
 static philox4x64_ctr_t block(uint64_t seed, uint64_t stream, uint64_t c) {
     philox4x64_ctr_t ctr = {{c, 0, 0, 0}};
@@ -18,24 +18,26 @@ static philox4x64_ctr_t block(uint64_t seed, uint64_t stream, uint64_t c) {
 
 static double unit(uint64_t x) { return ((double)(x >> 12) + 0.5) * 0x1p-52; }
 
-enum { BATCH = 512 }; /* the numbers drawn together: a multiple of 4 blocks that fits into the L1 cache */
+/* This is how many numbers are drawn together: a multiple of 4 blocks that fits into the L1 cache. */
+enum { BATCH = 512 };
 
 /* Draws the numbers 4c ... 4c+BATCH-1, then copies the requested ones. */
 static void fill(uint64_t seed, uint64_t stream, uint64_t first, size_t count, double *out, int normal) {
     const ks_simd *k;
-    ks_simd_choose(&k, NULL); /* A bad KSPEC_ISA leaves the generic functions, which give the same bits. */
+    /* A bad KSPEC_ISA leaves the generic functions in place; they give the same bits. */
+    ks_simd_choose(&k, NULL);
     double u[BATCH / 2], v[BATCH / 2], batch[BATCH];
     while (count) {
         size_t skip = first % 4;
         size_t n = count < BATCH - skip ? count : BATCH - skip;
         size_t blocks = (skip + n + 3) / 4;
-        blocks = (blocks + 3) / 4 * 4; /* box_muller() takes multiples of 8 pairs... */
+        blocks = (blocks + 3) / 4 * 4; /* box_muller() takes multiples of 8 pairs of words. */
         for (size_t b = 0; b < blocks; b++) {
             philox4x64_ctr_t r = block(seed, stream, first / 4 + b);
             u[2 * b] = unit(r.v[0]), v[2 * b] = unit(r.v[1]);
             u[2 * b + 1] = unit(r.v[2]), v[2 * b + 1] = unit(r.v[3]);
         }
-        if (normal) k->box_muller(u, v, 2 * blocks); /* ... and 4 blocks hold 8 */
+        if (normal) k->box_muller(u, v, 2 * blocks); /* 4 blocks hold 8 pairs of words. */
         for (size_t b = 0; b < 2 * blocks; b++) batch[2 * b] = u[b], batch[2 * b + 1] = v[b];
         memcpy(out, batch + skip, n * sizeof *out);
         out += n, first += n, count -= n;
@@ -50,7 +52,10 @@ void kspec_random_normal(uint64_t seed, uint64_t stream, uint64_t first, size_t 
     fill(seed, stream, first, count, out, 1);
 }
 
-/* A word below bound, unbiased: draws again if a word is at or above the largest multiple of bound. */
+/*
+ * Draws a random permutation from unbiased words: it draws again if a word is at or above the largest
+ * multiple of its bound.
+ */
 void ks_random_permutation(uint64_t seed, uint64_t stream, size_t count, size_t *out) {
     uint64_t next = 0;
     philox4x64_ctr_t r = {{0}};

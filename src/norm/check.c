@@ -10,14 +10,15 @@
 static const unsigned ALL = (KSPEC_NORM_METHOD_RFF_DEBIASED << 1) - 1;
 
 /*
- * Chooses the methods of AUTO for p columns by their multiply-adds. A core computes about 4e10 a second.
- * Lanczos takes about 5 products with K, which is recomputed for each product if it does not fit into memory.
- * The moments of q features take 700 q^3, plus work linear in n (measured: 0.33 s at q = 256).
+ * Chooses the methods of AUTO for p columns by their multiply-adds. One core computes about 4e10
+ * multiply-adds a second. Lanczos takes about 5 products with K, which is recomputed for each product if
+ * it does not fit into memory. The moments of q features take 700 q^3, plus work linear in n (measured:
+ * 0.33 s at q = 256).
  */
 unsigned ks_norm_auto(const kspec_norm_opts *o, size_t rows, size_t p) {
     enum {
         PRODUCTS = 5,
-        FUNCTION = 20 /* FUNCTION: the cost of an exponential or a cosine in multiply-adds */
+        FUNCTION = 20 /* the cost of an exponential or a cosine in multiply-adds */
     };
     const double BUDGET = 1e11, n = (double)rows, q = (double)(o->features ? o->features : 256);
     const double memory = o->memory ? (double)o->memory : 0x1p30, each = (double)p + FUNCTION;
@@ -55,7 +56,7 @@ static kspec_status check_numbers(kspec_norm_opts *o, size_t n, kspec_error *err
     return KSPEC_OK;
 }
 
-/* Rejects orthogonal frequencies and a wanted error for methods that cannot use them. */
+/* Rejects orthogonal frequencies and a wanted error if the method cannot use them. */
 static kspec_status check_features(const kspec_norm_opts *o, unsigned asked, kspec_error *err) {
     if (o->frequencies == KSPEC_FREQUENCIES_ORTHOGONAL && !(asked & KS_NORM_RFF))
         return ks_refuse(err, KSPEC_E_ARG, "frequencies", NULL,

@@ -19,16 +19,16 @@ size_t ks_debiased_features = 4096;
 enum { PERMUTATIONS = 8, EXACT_PAIRS = 3 };
 
 /*
- * The work limits in multiply-adds: of all exact orders, and of higher orders, which then use fewer random
- * orders of the features.
+ * These limit the work in multiply-adds: of all exact orders, and of higher orders, which then use fewer
+ * random orders of the features.
  */
 static const double EXACT_WORK = 4e11, KV_WORK = 4e10;
 
 /* ---- reading ---- */
 
 /*
- * A standard error by the jackknife: sqrt((q-1)/q sum (t_a - mean)^2), where t_a is a function of the values
- * without feature a
+ * Returns a standard error by the jackknife: sqrt((q-1)/q sum (t_a - mean)^2), where t_a is a function of
+ * the values without feature a.
  */
 typedef struct {
     double sum, square;
@@ -44,12 +44,12 @@ static double standard_error(const spread *s, double q) {
 }
 
 ks_debiased ks_debiased_read(const double *m, const double *loo, int orders, size_t q, size_t n) {
-    const double z = 1.959963984540054, N = (double)n; /* 97.5% quantile of the normal distribution */
+    const double z = 1.959963984540054, N = (double)n; /* the 97.5% quantile of the normal distribution */
     ks_debiased d = {N, 1, N, 0};
     for (int k = 2; k <= orders && (size_t)k < q; k++) {
         double M = m[k - 1], below = m[k - 2];
         const double *L = loo + (size_t)(k - 1) * q, *Lb = L - q;
-        /* the errors of m(k)/M, of log m(k)^(1/k) and of log m(k)/m(k-1) */
+        /* the standard errors of m(k)/M, of log m(k)^(1/k) and of log m(k)/m(k-1) */
         spread plain = {0}, root = {0}, ratio = {0};
         int positive = M > 0 && below > 0;
         for (size_t a = 0; a < q && positive; a++) {
@@ -73,7 +73,10 @@ ks_debiased ks_debiased_read(const double *m, const double *loo, int orders, siz
 
 /* ---- moments ---- */
 
-/* A matrix A (q x q) with A^T A / q = G: with complete rows, the estimators depend only on this product. */
+/*
+ * Computes a matrix A (q x q) with A^T A / q = G. With complete rows, the estimators depend only on this
+ * product.
+ */
 static kspec_status factor(double *G, size_t q, double *A, double *w, kspec_error *err) {
     kspec_status st = ks_syevd(1, q, G, q, w, err);
     for (size_t k = 0; k < q && !st; k++)
@@ -112,7 +115,7 @@ static void read_pairs(double *m, double *loo, int from, int to, size_t q) {
         if (n < from) continue;
         const double *L = loo + (size_t)(n - 1) * q, f = m[n - 1], all = m[n - 1] = more * f;
         double *without = loo + (size_t)(n - 1) * (q / 2);
-        /* f minus the value without a column is the sum through that column */
+        /* f minus the value without a column is the sum through that column. */
         for (size_t k = 0; k < q / 2; k++) {
             const double through = 2 * f - (L[2 * k] + L[2 * k + 1]) * (Q - n) / Q;
             without[k] = (all - more * through) * pairs / (pairs - n);
@@ -120,7 +123,7 @@ static void read_pairs(double *m, double *loo, int from, int to, size_t q) {
     }
 }
 
-/* The highest order up to *order that the exact estimator can compute for these features */
+/* Returns the highest order up to *order that the exact estimator can compute for these features. */
 static kspec_status exact_order(const ks_run *run, ks_exact_plan *plan, int *order, kspec_error *err) {
     size_t available = run->device ? ks_device_available(run->device) : ks_team_memory(run);
     kspec_status decided = ks_team_decide(run->team, &available, sizeof available, err);
@@ -135,7 +138,7 @@ static kspec_status exact_order(const ks_run *run, ks_exact_plan *plan, int *ord
     return KSPEC_OK;
 }
 
-/* A random order of the q columns, in which `group` consecutive columns stay together */
+/* Draws a random order of the q columns, in which `group` consecutive columns stay together. */
 static void random_order(uint64_t seed, uint64_t stream, size_t q, size_t group, size_t *order) {
     ks_random_permutation(seed, stream, q / group, order);
     for (size_t k = q / group; k-- > 0;)
@@ -144,7 +147,8 @@ static void random_order(uint64_t seed, uint64_t stream, size_t q, size_t group,
 
 /*
  * Runs Kong-Valiant in several random orders of the features, for all moments up to `orders`. The features
- * are the rows of A^T. m and loo hold the exact sums; this function writes only orders above `done`.
+ * are the rows of A^T. m and loo already hold the exact sums, so this function writes only orders above
+ * `done`.
  */
 static kspec_status increasing(const ks_run *run, const double *A, size_t q, size_t group, int done,
                                int orders, uint64_t seed, uint64_t draw, double *m, double *loo,
@@ -185,7 +189,8 @@ kspec_status ks_debias(const ks_run *run, double *G, size_t q, int paired, size_
     const size_t group = paired ? 2 : 1, drawn = q / group;
     *out = (ks_debiased){(double)n, 1, (double)n, 0};
     if (orders > KS_DEBIASED_ORDERS) orders = KS_DEBIASED_ORDERS;
-    if ((size_t)orders >= drawn) orders = (int)drawn - 1; /* without one column, enough columns must remain */
+    /* Without one column, enough columns must remain. */
+    if ((size_t)orders >= drawn) orders = (int)drawn - 1;
     if (orders < 2) return KSPEC_OK;
     if (paired) turn_pairs(G, q);
     ks_arena arena = {0};
@@ -208,7 +213,7 @@ kspec_status ks_debias(const ks_run *run, double *G, size_t q, int paired, size_
     ks_exact_plan_free(&plan);
     if (!st && paired) read_pairs(m, loo, 1, exact, q);
     if (!st) *out = ks_debiased_read(m, loo, exact, drawn, n);
-    /* If the exact orders already ended below their limit, higher orders are not more precise. */
+    /* If the exact orders ended below their limit, higher orders are not more precise. */
     if (!st && exact < orders && out->order == exact) {
         ks_run part = ks_run_part(run, 0.3, 1);
         st = increasing(&part, A, q, group, exact, orders, seed, draw, m, loo, err);

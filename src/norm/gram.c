@@ -11,15 +11,16 @@
 #include <string.h>
 
 /*
- * Small tiles stay in the second-level cache between product and exponentials. From LARGE_FROM columns on,
- * the product dominates the work.
+ * Small tiles stay in the second-level cache between the product and the exponentials. From LARGE_FROM
+ * columns on, the product dominates the work.
  */
 enum { SMALL_TILE = 256, LARGE_TILE = 512, LARGE_FROM = 128 /* columns */ };
 enum { CHUNKS = 32, CHUNK_TILES = 128 /* small ones */ };
 
 /*
- * With h = |x|^2/2 the exponent is x.y - h_x - h_y, with an error of about 2e-16 max h. Above this h, tiles
- * are computed from differences, which cost more than a matrix product but have no cancellation.
+ * With h = |x|^2/2, the exponent is x.y - h_x - h_y, with an error of about 2e-16 max h. Above this h,
+ * tiles are computed from differences. Differences cost more than a matrix product but have no
+ * cancellation.
  */
 static const double LARGEST_H = 1e4;
 
@@ -31,7 +32,7 @@ void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile
     if (g->xt) {
         for (size_t i = 0; i < m; i++) {
             g->simd->gram_row(g->metric, x + i * p, g->xt + J * T * p, T, p, tile + i * T, pad);
-            /* On the diagonal, only the stored half of a tile is computed. */
+            /* On the diagonal, the loop computes only the stored half of a tile. */
             for (size_t j = I == J ? i + 1 : 0; j < n && g->metric == KS_METRIC_SQUARE; j++)
                 tile[i * T + j] = ks_matern_at(&g->matern, tile[i * T + j]);
         }
@@ -42,7 +43,7 @@ void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile
             g->simd->gram_exp(tile + i * T, g->h + J * T, g->h[I * T + i], pad);
         }
     }
-    /* mirrors the tile, so that it is symmetric to the last bit */
+    /* This mirrors the tile, so that it is symmetric to the last bit. */
     for (size_t i = 0; i < m && I == J && stages & 2; i++) {
         tile[i * T + i] = 1;
         for (size_t j = 0; j < i; j++) tile[i * T + j] = tile[j * T + i];
@@ -53,7 +54,7 @@ void ks_gram_tile(const ks_gram *g, int stages, size_t I, size_t J, double *tile
 
 static size_t tile_count(size_t bands) { return bands * (bands + 1) / 2; }
 
-/* The position (I, J) of tile number t; the next function moves to the following tile */
+/* Sets (I, J) to the position of tile number t; next() moves to the following tile. */
 static void locate(size_t bands, size_t t, size_t *I, size_t *J) {
     size_t row = bands;
     for (*I = 0; t >= row; ++*I) t -= row--;
@@ -66,21 +67,22 @@ static void next(size_t bands, size_t *I, size_t *J) {
 
 typedef struct {
     ks_gram *g;
-    size_t first, per_chunk; /* the first tile of a round, and the number of tiles in a chunk */
-    double *K;               /* if the whole matrix is wanted */
+    size_t first, per_chunk; /* the number of the first tile of a round, and the number of tiles in a chunk */
+    double *K;               /* receives the whole matrix if it is requested, else NULL */
 } job;
 
-/* Tiles of a chunk; a product goes in rounds of CHUNKS chunks. */
+/* Returns the number of tiles in a chunk; a product runs in rounds of CHUNKS chunks. */
 static size_t tiles_per_chunk(const ks_gram *g) {
     size_t per = (tile_count(g->bands) + CHUNKS - 1) / CHUNKS;
-    size_t most = CHUNK_TILES * SMALL_TILE * SMALL_TILE / (g->T * g->T); /* limits the time of a chunk */
+    /* This limits the time of a chunk. */
+    size_t most = CHUNK_TILES * SMALL_TILE * SMALL_TILE / (g->T * g->T);
     return per > most ? most : per;
 }
 
-/* The number of this rank's chunks in a round */
+/* Returns the number of this rank's chunks in a round. */
 static size_t own_chunks(const ks_gram *g) { return (CHUNKS - g->rank + g->ranks - 1) / g->ranks; }
 
-/* The position of a tile in this rank's memory, in tiles; SIZE_MAX for tiles of other ranks */
+/* Returns the position of a tile in this rank's memory, in tiles, or SIZE_MAX for tiles of other ranks. */
 static size_t held_at(const ks_gram *g, size_t t) {
     if (g->ranks == 1) return t;
     size_t per = tiles_per_chunk(g), round = t / (CHUNKS * per), chunk = t / per % CHUNKS;
@@ -236,7 +238,7 @@ static kspec_status place(void *ctx, size_t chunk, const ks_worker *worker) {
     const double *tile = tile_at(g, chunk, I, J, g->tile[worker->index]);
     double *K = j->K + I * T * g->n + J * T;
     for (size_t i = 0; i < rows_of(g, I); i++) memcpy(K + i * g->n, tile + i * T, rows_of(g, J) * sizeof *K);
-    /* The mirror image, eight rows at a time, so that both sides read and write whole cache lines */
+    /* Copies the mirror image, eight rows at a time, so that both sides read and write whole cache lines. */
     double buffer[8][LARGE_TILE], *L = j->K + J * T * g->n + I * T;
     for (size_t c = 0; c < rows_of(g, J) && I != J; c += 8) {
         for (size_t i = 0; i < rows_of(g, I); i++)

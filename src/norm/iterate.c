@@ -14,7 +14,7 @@
 
 enum { BASIS = 96 };
 
-/* Divides x by |x|, and returns |x| */
+/* Divides x by |x|, and returns the old length |x| */
 static double normalise(size_t n, double *x) {
     double norm = sqrt(ks_dot(n, x, x));
     for (size_t i = 0; i < n && norm > 0; i++) x[i] /= norm;
@@ -27,14 +27,14 @@ static void start(const ks_operator *A, const ks_iteration *o, double *v) {
 }
 
 /*
- * The share of progress for product k. The number of products is unknown, so each product takes a tenth of
- * the remaining progress.
+ * Returns the share of progress for product k. The number of products is unknown, so each product takes a
+ * tenth of the remaining progress.
  */
 static ks_run next_part(const ks_run *run, int k) {
     return ks_run_part(run, 1 - pow(0.9, k), 1 - pow(0.9, k + 1));
 }
 
-/* One product, as stored in a checkpoint */
+/* Holds one product, as stored in a checkpoint. */
 typedef struct {
     const ks_operator *A;
     const double *x;
@@ -69,7 +69,7 @@ kspec_status ks_power(const ks_run *run, const ks_operator *A, const ks_iteratio
         for (size_t i = 0; i < n; i++) square += (w[i] - value * v[i]) * (w[i] - value * v[i]);
         change = t ? fabs(value - top->value) : INFINITY;
         *top = (ks_top){value, value > 0 ? sqrt(square) / value : 0, t, 0, 0};
-        double c = change / last; /* NaN and 0 until two changes exist */
+        double c = change / last; /* c is NaN or 0 until two changes exist. */
         double error = t >= 3 && c < 1 ? change * c / (1 - c) : INFINITY;
         if (t && top->residual <= 4 * DBL_EPSILON) error = 0; /* an eigenvector already */
         top->converged =
@@ -87,12 +87,16 @@ kspec_status ks_power(const ks_run *run, const ks_operator *A, const ks_iteratio
 /* ---- Lanczos ---- */
 
 typedef struct {
-    double *v[BASIS + 1];             /* orthonormal */
-    double alpha[BASIS], beta[BASIS]; /* A v_k = beta_{k-1} v_{k-1} + alpha_k v_k + beta_k v_{k+1} */
+    double *v[BASIS + 1]; /* orthonormal */
+    /* Lanczos' recurrence is A v_k = beta_{k-1} v_{k-1} + alpha_k v_k + beta_k v_{k+1}. */
+    double alpha[BASIS], beta[BASIS];
     double S[BASIS * BASIS], theta[BASIS];
 } basis;
 
-/* Subtracts sum_k (v_k.w) v_k from w, twice. The remainder is orthogonal up to rounding */
+/*
+ * Subtracts sum_k (v_k.w) v_k from w, twice. Because of the second pass, the remainder is orthogonal up to
+ * rounding.
+ */
 static void orthogonalise(const basis *b, int count, size_t n, double *w) {
     for (int pass = 0; pass < 2; pass++)
         for (int k = 0; k < count; k++) {
@@ -101,7 +105,7 @@ static void orthogonalise(const basis *b, int count, size_t n, double *w) {
         }
 }
 
-/* The Ritz values of m steps (theta, increasing) and vectors (rows of S, m x m) */
+/* Computes the Ritz values of m steps (theta, increasing) and the Ritz vectors (rows of S, m x m). */
 static kspec_status ritz(basis *b, int m, kspec_error *err) {
     size_t N = (size_t)m;
     memset(b->S, 0, N * N * sizeof *b->S);
@@ -134,10 +138,10 @@ kspec_status ks_lanczos(const ks_run *run, const ks_operator *A, const ks_iterat
         orthogonalise(b, m, n, w);
         double beta = b->beta[m - 1] = normalise(n, w);
         int last = products == o->updates || m == most;
-        /* Computing Ritz values takes m^3 operations, so it happens at every fourth step only. */
+        /* Computing Ritz values takes m^3 operations, so the loop computes them only at every fourth step. */
         if (m > 24 && m % 4 && !last) continue;
         if ((st = ritz(b, m, err))) break;
-        /* The residuals of the first two Ritz pairs are the last entries of the last two vectors. */
+        /* The last entries of the last two vectors give the residuals of the first two Ritz pairs. */
         size_t M = (size_t)m;
         double t1 = b->theta[m - 1], r = beta * fabs(b->S[M * M - 1]);
         double gap = m > 1 ? t1 - b->theta[m - 2] - beta * fabs(b->S[M * M - M - 1]) : 0;

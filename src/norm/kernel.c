@@ -40,7 +40,7 @@ static kspec_status begin(job *j, const kspec_matrix *x, const kspec_norm_opts *
     return st ? st : ks_check_pointer(err, out, "the output array");
 }
 
-/* A centred copy of the rows, and sigma. */
+/* Holds a centred copy of the rows, and sigma. */
 static kspec_status copy_rows(job *j, const kspec_matrix *x, ks_inputs *in, double *sigma, kspec_error *err) {
     kspec_status st = ks_inputs_copy(x, KSPEC_SCALING_NONE, in, &j->arena, err);
     if (st) return st;
@@ -48,7 +48,10 @@ static kspec_status copy_rows(job *j, const kspec_matrix *x, ks_inputs *in, doub
     return ks_bandwidth_sigma(&j->bandwidth, j->o.kernel, in, j->o.seed, sigma, err);
 }
 
-/* sigma for features. Only the median needs a copy of the rows, which takes longer than the features. */
+/*
+ * sigma for features. Only the median needs a copy of the rows, because copying takes longer than the
+ * features.
+ */
 static kspec_status features_sigma(job *j, const kspec_matrix *x, double *sigma, kspec_error *err) {
     ks_inputs in = {0};
     kspec_status st = j->bandwidth.median
@@ -64,12 +67,12 @@ typedef struct {
     ks_fourier f;
     const kspec_matrix *x;
     double sigma;
-    double **room; /* per worker: BAND x p, for a band of x in units of sigma */
+    double **room; /* per worker: BAND x p numbers, for a band of x in units of sigma */
     double *few;   /* scratch for an incomplete last band */
     double *Z;
 } features_job;
 
-/* Reports the error in a row of x, by the same steps and with the same messages as below. */
+/* Reports the error in a row of x, by the same steps and with the same messages as the computation. */
 static kspec_status unfit_row(const features_job *j, size_t row, double *room, kspec_error *err) {
     kspec_status st = ks_matrix_copy(j->x, row, 1, "the matrix", room, err);
     return st ? st : ks_rows_divide(room, row, 1, j->f.p, j->sigma, 1, err);
@@ -79,7 +82,10 @@ static kspec_status features_band(void *ctx, size_t chunk, const ks_worker *work
     const features_job *j = ctx;
     size_t from = chunk * BAND, rows = j->x->rows - from < BAND ? j->x->rows - from : BAND, p = j->f.p;
     double *room = j->room[worker->index];
-    /* Copies, divides and checks in one pass; the divisions take no extra time while memory is read. */
+    /*
+     * Copies, divides and checks the rows in one pass; the divisions take no extra time, because the pass
+     * waits for memory.
+     */
     for (size_t i = 0; i < rows; i++)
         for (size_t l = 0; l < p; l++) {
             double v = room[i * p + l] = ks_at(j->x, from + i, l) / j->sigma;

@@ -19,8 +19,8 @@ static ks_iteration iteration(const ks_norm_job *j, uint64_t draw) {
 }
 
 /*
- * Takes all rows or a sample. *rows receives the row numbers (NULL: all), and *in receives the rows unless K
- * is given
+ * Copies all rows or a sample of the rows. rows receives the row numbers (or NULL for all rows), and *in
+ * receives the rows unless K is given.
  */
 static kspec_status take_rows(const ks_norm_job *j, int sampled, uint64_t draw, ks_inputs *in, size_t **rows,
                               ks_arena *arena, kspec_error *err) {
@@ -48,9 +48,9 @@ static kspec_status open_gram(const ks_norm_job *j, const ks_run *run, int sampl
 }
 
 /*
- * These methods find the largest eigenvalue. That is not the norm if a negative eigenvalue is larger in
- * absolute value. Lanczos iteration finds negative eigenvalues that are too large. Those from rounding to
- * single precision are accepted.
+ * These methods find the largest eigenvalue of the matrix. That eigenvalue is not the norm if a negative
+ * eigenvalue is larger in absolute value. Lanczos iteration detects negative eigenvalues that are too
+ * large. Negative eigenvalues that come from rounding to single precision are accepted.
  */
 static kspec_status check_definite(const ks_norm_job *j, const ks_run *run, ks_gram *g, kspec_error *err) {
     if (!j->K) return KSPEC_OK;
@@ -66,7 +66,7 @@ static kspec_status check_definite(const ks_norm_job *j, const ks_run *run, ks_g
     return st;
 }
 
-/* Computes the residual of LAPACK's eigenpair with kspec's product, which checks both. */
+/* Computes the residual of LAPACK's eigenpair with kspec's product, which checks LAPACK and kspec. */
 static kspec_status eigen(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
                           kspec_error *err) {
     size_t n = j->n;
@@ -192,7 +192,7 @@ static kspec_status debias(const ks_norm_job *j, const ks_run *run, ks_rff *z, i
     return st ? st : ks_debias(&second, G, q, paired, z->n, orders, j->o.seed, draw, out, err);
 }
 
-/* Power iteration on Z, together with the debiased estimate from low orders */
+/* Runs power iteration on Z, together with the debiased estimate from low orders. */
 static kspec_status on_features(const ks_norm_job *j, const ks_run *run, uint64_t draw, int sampled,
                                 ks_norm_draw *out, kspec_error *err) {
     double start = ks_now();
@@ -243,7 +243,7 @@ static kspec_status rff_nystrom(const ks_norm_job *j, const ks_run *run, uint64_
     return on_features(j, run, draw, 1, out, err);
 }
 
-/* Z is used once, so it is not stored. */
+/* This method uses Z only once, so it does not store Z. */
 static kspec_status rff_debiased(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
                                  kspec_error *err) {
     double start = ks_now();

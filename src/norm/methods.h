@@ -1,4 +1,7 @@
-/* The methods of kspec_norm(), for one draw each. norm.c repeats the methods and judges the results. */
+/*
+ * Declares the methods of kspec_norm(), for one draw each. norm.c repeats the methods and judges the
+ * results.
+ */
 #pragma once
 
 #include "features/kernel.h"
@@ -6,23 +9,24 @@
 #include "norm/iterate.h"
 #include "kspec/norm.h"
 
-/* The data for all methods: the inputs, or the Gram matrix K */
+/* Holds the data for all methods: the inputs, or the Gram matrix K. */
 typedef struct {
     kspec_norm_opts o; /* the options, with defaults filled in */
     ks_kernel kernel;
     ks_inputs in;          /* the centred rows in units of sigma */
-    const kspec_matrix *K; /* NULL: the data are inputs */
-    double unit; /* a power of two near K's largest entry: in these units no square over- or underflows */
-    size_t n, r; /* the numbers of rows, and of rows in a Nystrom sample */
-    int wide;    /* 1: sigma is large enough for pairs of cosines and sines */
-    int pilot;   /* 1: skip the additional debiased estimate */
+    const kspec_matrix *K; /* the given Gram matrix, or NULL if the data are inputs */
+    double unit; /* a power of two near K's largest entry; in units of it no square over- or underflows */
+    size_t n, r; /* the number of rows, and the number of rows in a Nystrom sample */
+    int wide;    /* 1 if sigma is large enough for pairs of cosines and sines */
+    int pilot;   /* 1 to skip the additional debiased estimate */
     unsigned left_out; /* the methods that AUTO skipped */
 } ks_norm_job;
 
 typedef struct {
-    ks_top top;           /* value, iterations, residual */
-    ks_debiased debiased; /* RFF methods: from the same features; order 0: unknown */
-    double seconds;       /* the time of the method, without `debiased` if that is only a check */
+    ks_top top; /* value, iterations, residual */
+    /* for RFF methods, the debiased estimate from the same features; its order is 0 if unknown */
+    ks_debiased debiased;
+    double seconds; /* the time of the method, without `debiased` if `debiased` is only a check */
 } ks_norm_draw;
 
 typedef kspec_status (*ks_norm_fn)(const ks_norm_job *j, const ks_run *run, uint64_t draw, ks_norm_draw *out,
@@ -32,12 +36,14 @@ typedef struct {
     kspec_norm_method method;
     const char *name;
     ks_norm_fn run;
-    int rff, sampled; /* 1: uses random features; uses a sample of the rows */
+    /* rff is 1 if the method uses random features; sampled is 1 if it uses a sample of the rows. */
+    int rff, sampled;
 } ks_norm_method;
 
-extern int ks_norm_pairs; /* are features pairs? -1: sigma decides; tests set 0 or 1 */
+/* 1 if features are pairs of a cosine and a sine, 0 if not; -1 lets sigma decide, and tests set 0 or 1 */
+extern int ks_norm_pairs;
 
-/* Does rff-debiased use pairs of cosines and sines? */
+/* Returns 1 if rff-debiased uses pairs of cosines and sines. */
 static inline int ks_norm_paired(const ks_norm_job *j) { return j->wide && j->o.features % 2 == 0; }
 
 /* Computes only the value of rff-power with q features. */

@@ -25,8 +25,9 @@ const char *ks_norm_method_name(kspec_norm_method method) {
 int ks_norm_pairs = -1;
 
 /*
- * Pairs of a cosine and a sine have the smaller variance if the median distance is at most 2 sigma. The
- * factor is 5 to 10 at sigma, but 1.5 in the opposite direction at 5 sigma (docs/explanation/norm.md).
+ * Pairs of a cosine and a sine have a smaller variance than single cosines if the median distance is at
+ * most 2 sigma. The variance is 5 to 10 times smaller at sigma, but 1.5 times larger at 5 sigma
+ * (docs/explanation/norm.md).
  */
 static kspec_status find_wide(ks_norm_job *j, kspec_error *err) {
     enum { ROWS = 256 };
@@ -80,10 +81,10 @@ static kspec_status prepare(ks_norm_job *j, const kspec_matrix *x, kspec_norm_re
 /* ---- results ---- */
 
 /*
- * Theorem 2.1 of the paper (Approximating Gram Matrix Spectral Norm using Random Features): the probability
- * that | |K| - sigma_1(Z)^2 | exceeds e is at most 2n exp(-e^2 q/(c1 n^2 + c2 n e)), c1 = 2(c^2 + 4),
- * c2 = 2(c + 2)/3, c = sup k = 1. At 5%, e solves e^2 q - c2 n L e - c1 n^2 L = 0, L = log(2n/0.05). NaN if e
- * exceeds n.
+ * Theorem 2.1 of the paper (Approximating Gram Matrix Spectral Norm using Random Features): the
+ * probability that | |K| - sigma_1(Z)^2 | exceeds e is at most 2n exp(-e^2 q/(c1 n^2 + c2 n e)), c1 =
+ * 2(c^2 + 4), c2 = 2(c + 2)/3, c = sup k = 1. At 5%, e solves e^2 q - c2 n L e - c1 n^2 L = 0, L =
+ * log(2n/0.05). The function returns NaN if e exceeds n.
  */
 static double theorem_bound(double n, double q) {
     double L = log(2 * n / 0.05), c1 = 10, c2 = 2;
@@ -93,9 +94,9 @@ static double theorem_bound(double n, double q) {
 
 /*
  * Theorem 2.5 of the paper, by Kuczynski and Wozniakowski (1992): after T >= 2 updates of the power method
- * from a random start, the probability that | |K| - value | exceeds e |K| is at most min(0.824, 0.354/sqrt(e
- * (T-1))) sqrt(n) (1-e)^(T-1/2). The bound falls with e, so bisection finds e at 5%. |K| is then at most
- * value/(1-e). NaN if e is 1, or |K| may exceed n.
+ * from a random start, the probability that | |K| - value | exceeds e |K| is at most min(0.824,
+ * 0.354/sqrt(e (T-1))) sqrt(n) (1-e)^(T-1/2). The bound falls with e, so bisection finds e at 5%. Then |K|
+ * is at most value/(1-e). The function returns NaN if e is 1, or if |K| may exceed n.
  */
 static double power_bound(double n, double T, double value) {
     double low = 0, high = 1;
@@ -182,7 +183,7 @@ static kspec_status run_method(const ks_norm_job *j, const ks_norm_method *m, co
     return KSPEC_OK;
 }
 
-/* Doubles q until the interval of the first draw is narrow enough; j->o.features receives q. */
+/* Doubles q until the interval of the first draw is narrow enough, and sets j->o.features to q. */
 static kspec_status choose_features(ks_norm_job *j, const ks_run *run, int *missed, kspec_error *err) {
     const ks_norm_method *m = ks_norm_methods;
     while (m->method != KSPEC_NORM_METHOD_RFF_DEBIASED) m++;
@@ -238,9 +239,9 @@ static kspec_status compute(ks_norm_job *j, const ks_run *run, kspec_norm_result
     return KSPEC_OK;
 }
 
-/* Multiply-adds of the methods, assuming PRODUCTS products per iteration */
+/* Computes the multiply-adds of the methods, assuming PRODUCTS products per iteration. */
 static double work_of(const ks_norm_job *j) {
-    enum { PRODUCTS = 20, FUNCTION = 20 /* cost of an exponential or a cosine in multiply-adds */ };
+    enum { PRODUCTS = 20, FUNCTION = 20 /* the cost of an exponential or a cosine in multiply-adds */ };
     const double n = (double)j->n, r = (double)j->r, q = (double)j->o.features,
                  each = (double)j->in.p + FUNCTION;
     double work = 0;
@@ -261,8 +262,8 @@ static double work_of(const ks_norm_job *j) {
 }
 
 /*
- * The bytes that a device needs: the rows, plus either the vectors and partial sums of a product with K, or
- * the features
+ * Returns the bytes that a device needs: the rows, plus either the vectors and partial sums of a product
+ * with K, or the features.
  */
 static size_t room_of(const ks_norm_job *j) {
     const size_t q = j->o.tolerance > 0 ? ks_debiased_features : j->o.features;
@@ -270,13 +271,13 @@ static size_t room_of(const ks_norm_job *j) {
     const size_t products = ks_size_add(rows, ks_size(j->n, 256 * sizeof(double)));
     if (!(j->o.methods & KS_NORM_RFF)) return products;
     size_t features = ks_rff_device_bytes(j->n, j->in.p, q);
-    /* adds Z^T Z and its moments */
+    /* This adds Z^T Z and its moments. */
     if (q <= ks_debiased_features)
         features = ks_size_add(features, ks_size(ks_size(q, q), 24 * sizeof(double)));
     return j->o.methods & ~KS_NORM_RFF && products > features ? products : features;
 }
 
-/* Decides where products with K and features are computed. */
+/* Decides whether the CPU or a device computes products with K and features. */
 static kspec_status decide(const ks_norm_job *j, ks_placement *placement, kspec_error *err) {
     const double work = work_of(j);
     const int matern = j->kernel.kind == KSPEC_KERNEL_MATERN && j->o.methods & ~KS_NORM_RFF;

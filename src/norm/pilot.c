@@ -7,8 +7,8 @@
 
 /*
  * If |K| clearly exceeds the other eigenvalues, perturbation theory gives sigma_1(Z)^2 a bias of B/q and a
- * variance of V/q. Draws with q features, and with 2q features that include the same q, show both B and V,
- * and the limit N. Then
+ * variance of V/q. Draws with q features, and draws with 2q features that include the first q, determine
+ * B, V and the limit N. Then
  *
  *     expected squared error at Q:   ((B/Q)^2 + V/Q) / N^2.
  *
@@ -18,7 +18,7 @@
 enum {
     DRAWS = 8,
     MOST = 1000000,
-    FIRST_DRAW = 1 << 20 /* FIRST_DRAW: no estimate uses draws from this number on */
+    FIRST_DRAW = 1 << 20 /* FIRST_DRAW is a number from which on no estimate uses the draws. */
 };
 
 typedef struct {
@@ -55,7 +55,7 @@ kspec_status ks_norm_pilot(const ks_norm_job *j, const ks_run *run, size_t *q, d
         if (st) return st;
         if (b.bias <= SMALL * 2 * (double)*q * b.limit) break;
     }
-    /* wanted^2 Q^2 - v Q - c^2 = 0 */
+    /* Q solves wanted^2 Q^2 - v Q - c^2 = 0. */
     const double v = b.variance / (b.limit * b.limit), c = b.bias / b.limit, e2 = wanted * wanted;
     const double least = (v + sqrt(v * v + 4 * e2 * c * c)) / (2 * e2);
     if (!(least <= MOST))

@@ -4,8 +4,8 @@
 #include "norm/methods.h"
 
 /*
- * *Chooses q: on entry the features of the first pilot run, on return enough for j->o.error. *expected is the
- * expected error
+ * Chooses q. On entry, q is the number of features of the first pilot run; on return, it is enough for
+ * j->o.error. expected receives the expected error.
  */
 kspec_status ks_norm_pilot(const ks_norm_job *j, const ks_run *run, size_t *q, double *expected,
                            kspec_error *err);

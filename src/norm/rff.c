@@ -8,18 +8,19 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows are computed in bands that fit the cache, and sums over rows in at most GROUPS groups of bands. */
+/* Rows are computed in bands that fit the cache. Sums over rows use at most GROUPS groups of bands. */
 enum { BAND_ENTRIES = 65536, GROUPS = 64 };
 
 static size_t bands(const ks_rff *z) { return (z->n + z->band - 1) / z->band; }
 static size_t groups(const ks_rff *z) { return bands(z) < GROUPS ? bands(z) : GROUPS; }
 
-/* The first band of group g */
+/* Returns the first band of group g. */
 static size_t group_begin(const ks_rff *z, size_t g) { return bands(z) * g / groups(z); }
 
 /*
- * Rows of Z that this rank holds; and the first row of band k of group g. In a team, the groups of a rank are
- * consecutive, each with room for the longest
+ * The first function returns how many rows of Z this rank stores, and the second the first row of band k
+ * of group g. In a team, the groups of a rank are consecutive, and each group has room for the longest
+ * group.
  */
 static size_t group_rows(const ks_rff *z) { return (bands(z) + groups(z) - 1) / groups(z) * z->band; }
 static size_t held_rows(const ks_rff *z) {
@@ -35,7 +36,7 @@ static void make_band(const ks_rff *z, size_t k, double *to) {
     ks_fourier_rows(&z->f, KS_FOURIER_BOTH, z->x + from * z->f.p, count, z->scale, to);
 }
 
-/* The rows of Z in band k of group g: held, or computed into `room` */
+/* Returns the rows of Z in band k of group g, either stored or computed into `room`. */
 static const double *rows(const ks_rff *z, size_t g, size_t k, double *room) {
     if (z->Z) return z->Z + held_at(z, g, k) * z->f.q;
     make_band(z, k, room);
@@ -105,13 +106,13 @@ kspec_status ks_rff_apply(void *rff, const ks_run *run, const double *v, double 
 
 /* ---- G = (q/n) Z^T Z ---- */
 
-/* Z is used in blocks of rows, and G in tiles on and above the diagonal. */
+/* The code computes G from blocks of rows of Z, in tiles on and above the diagonal. */
 enum { BLOCK_ENTRIES = 1 << 22, TILE = 64 };
 
 typedef struct {
     const ks_rff *z;
     size_t first, count; /* the first row and the number of rows of a block */
-    double *block;       /* count x q numbers, if Z is not stored */
+    double *block;       /* room for count x q numbers, if Z is not stored */
     double *G;
 } gram_job;
 
@@ -142,7 +143,7 @@ static kspec_status gram_tile(void *ctx, size_t chunk, const ks_worker *worker) 
     return KSPEC_OK;
 }
 
-/* A row of tiles, for a team */
+/* Computes a row of tiles, for a team. */
 static kspec_status gram_strip(void *ctx, size_t I, const ks_worker *worker) {
     (void)worker;
     const gram_job *j = ctx;

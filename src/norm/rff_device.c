@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* 512 MB: large enough for fast products, and small compared with a device's memory */
+/* This is 512 MB: large enough for fast products, and small compared with a device's memory. */
 size_t ks_rff_device_entries = (size_t)1 << 26;
 
 static size_t tile_rows(size_t n, size_t q) {
@@ -26,11 +26,11 @@ size_t ks_rff_device_bytes(size_t n, size_t p, size_t q) {
 typedef struct {
     size_t first, rows;
     ks_mat *Z; /* rows x q */
-    /* the tile is on the device of this run */
+    /* The tile lies in the memory of the run's device. */
     ks_run run;
 } tile;
 
-/* Z[i,j] = scale cos(2 pi (w_j.x_i + b_j)), phases in turns */
+/* Computes Z[i,j] = scale cos(2 pi (w_j.x_i + b_j)), where the phases b_j are in turns. */
 static kspec_status make_tile(const ks_rff_device *z, const tile *t, kspec_error *err) {
     const size_t p = z->f->p, q = z->f->q;
     const ks_mat *X = ks_mat_view(z->X, t->first * p);
@@ -39,7 +39,7 @@ static kspec_status make_tile(const ks_rff_device *z, const tile *t, kspec_error
     return st ? st : ks_device_cosines(&t->run, t->rows, q, z->b, z->scale, t->Z, err);
 }
 
-/* Computes the features of the next tile. Returns 0 after the last tile or a failure. */
+/* Computes the features of the next tile. It returns 0 after the last tile or a failure. */
 static int next_tile(const ks_rff_device *z, const ks_run *run, tile *t, int make, kspec_status *st,
                      kspec_error *err) {
     const double n = (double)z->n;
@@ -82,7 +82,7 @@ void ks_rff_device_close(ks_rff_device *z, const ks_run *run) {
     *z = (ks_rff_device){0};
 }
 
-/* Computes w = Z^T Z v tile by tile: first the products of the rows with v, then the sums over rows */
+/* Computes w = Z^T Z v tile by tile: first the products of the rows with v, then the sums over rows. */
 kspec_status ks_rff_device_apply(ks_rff_device *z, const ks_run *run, const double *v, double *w,
                                  kspec_error *err) {
     const ks_backend *at = &ks_gpu_backend;
