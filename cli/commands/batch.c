@@ -1,4 +1,4 @@
-/* Reads INPUTs with an axis `batch` as one matrix per index. */
+/* Reads INPUTs that have an axis `batch`: each index of the axis is one matrix. */
 #include "commands/batch.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ enum { NAME = 24 };
 
 int cli_has_batch(const cli_common *c) { return c->axes && strstr(c->axes, WORD) != NULL; }
 
-/* Rewrites "batch,rows,cols" as "trials,rows,cols", the axes under which the reader takes such a file. */
+/* Rewrites the axes "batch,rows,cols" as "trials,rows,cols", because the reader knows no axis `batch`. */
 static int as_trials(const cli_common *c, char *to, size_t room) {
     const char *at = strstr(c->axes, WORD), *rest = at + strlen(WORD);
     if (strstr(c->axes, "trials"))

@@ -47,11 +47,11 @@ static const cli_option options[] = {
 typedef struct {
     const compare_args *a;
     const cli_recordings *of;
-    /* the results of the pairs (0,1), (0,2), (1,2), (0,3) ... */
+    /* the results, in the order of the pairs (0,1), (0,2), (1,2), (0,3) ... */
     kspec_compare_result **r;
 } output;
 
-/* The result of matrices i < k */
+/* Returns the comparison of the matrices i and k, where i < k. */
 static const kspec_compare_result *result_of(const output *u, size_t i, size_t k) {
     return u->r[k * (k - 1) / 2 + i];
 }
@@ -98,7 +98,7 @@ static json_t *pair_json(const output *u, const kspec_compare_result *r) {
     return o;
 }
 
-/* The dimension of matrix k, from a comparison that includes it */
+/* Returns the dimension of matrix k, which every comparison with this matrix contains. */
 static double dimension_of(const output *u, size_t k) {
     return k ? result_of(u, 0, k)->other_dimension : result_of(u, 0, 1)->dimension;
 }
@@ -108,10 +108,8 @@ static void name_pair(json_t *o, const output *u, size_t i, size_t k) {
     json_object_set_new(o, "second", cli_string(u->of->at[k].name));
 }
 
-/*
- * For several matrices: the names, their dimensions, the square of alignments (1 on the diagonal), and all
- * pairs
- */
+/* Builds the JSON object. For several matrices it contains their names, dimensions and square table of
+ * alignments (1 on the diagonal), and all pairs. */
 static json_t *to_json(const void *result) {
     const output *u = result;
     size_t n = u->of->count;
@@ -198,7 +196,7 @@ static void print_two(FILE *f, const output *u) {
     cli_device_print(f, &r->device);
 }
 
-/* For several matrices, prints a square of alignments below its diagonal and standard errors above. */
+/* For several matrices, prints a square table: alignments below the diagonal, standard errors above it. */
 static void print_table(FILE *f, const void *result) {
     const output *u = result;
     const cli_common *c = &u->a->common;
@@ -232,7 +230,7 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- checks and reading ---- */
 
-/* Can the matrices be compared? Their common side must have the same length. */
+/* Checks that the matrices can be compared: their common side must have the same length. */
 static int check(const compare_args *a, const cli_recordings *of) {
     if (of->count < 2) return cli_error(EXIT_USAGE, "compare takes two INPUTs or more, not %zu", of->count);
     if (of->count > 2 && a->paired != KSPEC_PAIRED_ROWS)
@@ -266,7 +264,7 @@ static int check(const compare_args *a, const cli_recordings *of) {
     return EXIT_DONE;
 }
 
-/* The options that two matrices and two batches share */
+/* Returns the library's options, which are the same for matrices and for batches. */
 static kspec_compare_opts options_of(const compare_args *a, const kspec_labels *groups) {
     return (kspec_compare_opts){.size = sizeof(kspec_compare_opts),
                                 .center = (kspec_center)a->center,
@@ -302,7 +300,7 @@ static int compare(const compare_args *a, const cli_recording *x, const cli_reco
     return st ? cli_fail_data(st, &err) : EXIT_DONE;
 }
 
-/* Reads labels of the rows that all matrices share. */
+/* Reads the labels of the rows, which all matrices share. */
 static int read_groups(const compare_args *a, const kspec_dataset *d, kspec_labels **out) {
     if (a->paired == KSPEC_PAIRED_ROWS) return cli_read_row_groups(&a->common, a->groups.rows, d->rows, out);
     return cli_error(EXIT_USAGE,
@@ -311,7 +309,8 @@ static int read_groups(const compare_args *a, const kspec_dataset *d, kspec_labe
                      cli_choice_name(pairings, a->paired));
 }
 
-/* Reads all matrices. In the JSON object, two matrices are the input and its "other". */
+/* Reads all matrices. In the JSON object of two matrices, the first is the input and the second is
+ * "other". */
 static int read_all(const cli_common *c, cli_recordings *of, int centered) {
     if (of->count != 2) return cli_recordings_read(c, of, centered);
     int status = EXIT_DONE;
@@ -365,20 +364,20 @@ static int run_chunks(const compare_args *a) {
 
 typedef struct {
     const compare_args *a;
-    /* the two batches; equal if a batch is compared with itself */
+    /* the two batches; both pointers are equal if a batch is compared with itself */
     const cli_batch *of[2];
     kspec_compare_result **r;
 } batches;
 
 static int alone(const batches *u) { return u->of[0] == u->of[1]; }
 
-/* NULL: a matrix with itself */
+/* Returns the comparison of the matrices i and k, or NULL if both are the same matrix. */
 static const kspec_compare_result *of_batches(const batches *u, size_t i, size_t k) {
     const size_t n = u->of[1]->count;
     return !alone(u) || i < k ? u->r[i * n + k] : i > k ? u->r[k * n + i] : NULL;
 }
 
-/* The dimension of matrix k of a batch, from its first comparison */
+/* Returns the dimension of matrix k of a batch, from the first comparison of this matrix. */
 static double dimension_in(const batches *u, int second, size_t k) {
     if (second) return of_batches(u, 0, k)->other_dimension;
     return alone(u) && k ? u->r[k]->other_dimension : u->r[alone(u) ? 1 : k * u->of[1]->count]->dimension;
@@ -450,7 +449,7 @@ static void print_batches(FILE *f, const void *result) {
     cli_device_print(f, &any->device);
 }
 
-/* Can the batches be compared? */
+/* Checks that the batches can be compared. */
 static int check_batches(const compare_args *a, const cli_recordings *of, const cli_batch b[2]) {
     const kspec_dataset *x = b[0].data[0], *y = of->count > 1 ? b[1].data[0] : x;
     if (of->count == 1 && b[0].count < 2)

@@ -16,7 +16,7 @@ static void put_choices(FILE *f, const cli_choice *choices) {
     for (const cli_choice *k = choices; k->name; k++) fprintf(f, "%s%s", k == choices ? "" : " ", k->name);
 }
 
-/* Completes the first argument if it is a choice or a verb. */
+/* Completes the first argument of commands that begin with a choice or a verb. */
 static void put_first(FILE *f, const cli_command *c, const char *before, const char *after) {
     if (!c->what && !c->verbs) return;
     fputs(before, f);
@@ -65,7 +65,7 @@ static void bash(FILE *f) {
           f);
 }
 
-/* Writes a description in quotes, for zsh and fish, which escape an apostrophe in different ways. */
+/* Writes a description in quotes. zsh and fish escape an apostrophe in different ways. */
 static void quoted(FILE *f, const char *s, const char *apostrophe) {
     for (; *s; s++)
         if (*s == '\'')
@@ -78,7 +78,7 @@ static void quoted(FILE *f, const char *s, const char *apostrophe) {
 
 static void zsh_option(const cli_option *o, void *ctx) {
     context *x = ctx;
-    /* An optional value must follow '='. */
+    /* If the value is optional, the shell must write it after '='. */
     fprintf(x->f, "        '%s%s%s[", cli_dashes(o), o->name, o->bare ? "=-" : "");
     quoted(x->f, o->help, "'\\''");
     fputc(']', x->f);

@@ -10,7 +10,8 @@ typedef struct {
     cli_common common;
 } config_args;
 
-/* Prints who chose the core of the BLAS, unless the BLAS chose it. */
+/* Prints whether the user or kspec chose the processor core for the BLAS, and nothing if the BLAS chose
+ * it. */
 static void print_choice(FILE *f) {
     const char *advice = kspec_blas_advice(), *set = getenv("OPENBLAS_CORETYPE");
     if (cli_core_before())
@@ -21,7 +22,7 @@ static void print_choice(FILE *f) {
         fprintf(f, " (OPENBLAS_CORETYPE=%s)", set);
 }
 
-/* A name, or null */
+/* Returns a JSON string, or null without a name. */
 static json_t *name(const char *s) { return s ? cli_string(s) : json_null(); }
 
 static json_t *plugins(void) {

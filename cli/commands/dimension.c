@@ -51,10 +51,10 @@ static const cli_option options[] = {
 typedef struct {
     const dimension_args *a;
     const cli_recordings *recordings;
-    /* the result of each recording */
+    /* the result of each recording (data set) */
     kspec_dimension_result **r;
     const cli_target *target;
-    int batch; /* 1: the recordings are the indices of a batch */
+    int batch; /* 1 if the recordings are the matrices of a batch */
 } output;
 
 /* ---- JSON ---- */
@@ -162,7 +162,8 @@ static void print_treatment(FILE *f, const dimension_args *a, const kspec_dimens
               f);
 }
 
-/* Prints the noise ceiling of all columns together, and its range over single columns. */
+/* Prints the noise ceiling of all columns together, and the smallest and largest ceiling of a single
+ * column. */
 static void print_signal(FILE *f, const kspec_dimension_result *r) {
     double least = INFINITY, most = -INFINITY;
     for (size_t k = 0; k < r->signal_count; k++) {
@@ -294,7 +295,7 @@ static int compute(const dimension_args *a, const cli_recording *of, const cli_g
     return cli_fail_data(st, &err);
 }
 
-/* Reads all matrices. Labels of rows and columns belong to one matrix. */
+/* Reads all matrices. Labels of rows and columns apply to a single matrix only. */
 static int read_all(const dimension_args *a, cli_recordings *of, cli_groups *groups, cli_target *target) {
     const cli_group_files *f = &a->groups;
     if (of->count > 1 && (f->rows || f->cols || f->column || a->target))
@@ -359,7 +360,7 @@ static int run_chunks(const dimension_args *a) {
 
 /* ---- a batch ---- */
 
-/* Reports each doubt once, for the first matrix that has it. */
+/* Reports each kind of doubt once, for the first matrix that raises this doubt. */
 static void tell_doubts(const cli_common *c, const cli_batch *b, kspec_dimension_result *const *r) {
     for (size_t k = 0; k < b->count; k++)
         for (size_t i = 0; i < r[k]->doubt_count; i++) {

@@ -131,7 +131,8 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- matrices ---- */
 
-/* The arguments NAME=INPUT as labels and inputs; inputs with the same NAME are trials. `names` owns copies */
+/* Holds the arguments NAME=INPUT as labels and inputs. Inputs with the same NAME are trials of one
+ * matrix. `names` owns copies */
 typedef struct {
     cli_common c;
     cli_labels labels;
@@ -147,7 +148,7 @@ static void named_free(named *n) {
     free((void *)n->c.inputs);
 }
 
-/* The end of NAME, or NULL if the word is not of the form NAME=INPUT */
+/* Returns the end of NAME, or NULL if the word does not have the form NAME=INPUT. */
 static const char *end_of_name(const char *word) {
     size_t n = 0;
     while ((word[n] >= 'a' && word[n] <= 'z') || (word[n] >= 'A' && word[n] <= 'Z') || word[n] == '_' ||
@@ -156,7 +157,7 @@ static const char *end_of_name(const char *word) {
     return n && word[n] == '=' && word[n + 1] ? word + n : NULL;
 }
 
-/* Converts the command line without the expression to labels and inputs. */
+/* Converts the words of the command line after the expression to labels and inputs. */
 static int name_inputs(const estimate_args *a, named *n) {
     const size_t count = a->common.input_count - 1;
     *n = (named){.c = a->common};
@@ -206,7 +207,8 @@ static int read_all(const estimate_args *a, const cli_common *c, cli_recordings 
     return status;
 }
 
-/* Refuses matrices that share an axis if they would omit different rows or columns of this axis. */
+/* Refuses matrices that share an axis if missing values would remove different entries of this axis from
+ * each. */
 static int check_paired(const cli_recordings *of, const kspec_unbiased_result *r) {
     for (size_t x = 0; x < r->axis_count; x++)
         for (size_t k = 0; k < of->count && strchr(r->axes[x]->sides, ' '); k++) {

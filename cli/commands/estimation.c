@@ -11,7 +11,7 @@
     {"auto",   KSPEC_ESTIMATOR_AUTO},   {"naive",  KSPEC_ESTIMATOR_NAIVE}, \
     {"kv-row", KSPEC_ESTIMATOR_KV_ROW}, {"kv-col", KSPEC_ESTIMATOR_KV_COL}, \
     {"path",   KSPEC_ESTIMATOR_PATH},   {"exact",  KSPEC_ESTIMATOR_EXACT}
-enum { EVERY_ESTIMATOR = KSPEC_ESTIMATOR_AUTO - 1 }; /* all bits below the bit of auto */
+enum { EVERY_ESTIMATOR = KSPEC_ESTIMATOR_AUTO - 1 }; /* the bits below the bit of auto: all estimators */
 const cli_choice cli_single_estimators[] = {SINGLE_ESTIMATORS, {0}};
 const cli_choice cli_estimators[] = {SINGLE_ESTIMATORS, {"all", EVERY_ESTIMATOR}, {0}};
 const cli_choice cli_sides[] = {
@@ -123,14 +123,14 @@ void cli_estimation_keys(const cli_estimation *e, kspec_center center, json_t *t
 /* ---- known moments ---- */
 
 /*
- * Reads the k-th number of a list: from a JSON array, or from the text at *p, which moves to the next number.
+ * Reads the k-th known moment from a JSON array, or from the text at *p. Then p moves to the next number.
  */
 static int known_moment(const char *option, const char *text, const json_t *array, size_t k, const char **p,
                         double *m) {
     if (array) {
         json_t *entry = json_array_get(array, k);
         *m = json_number_value(entry);
-        /* null stands for a number beyond the range of doubles */
+        /* JSON has null for a number beyond the range of doubles */
         if (json_is_number(entry)) return EXIT_DONE;
         return cli_error(EXIT_INPUT, "%s: m(%zu) of %s is not a number", option, k + 1, text);
     }

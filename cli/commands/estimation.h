@@ -28,7 +28,8 @@ typedef struct {
     {"standardize",  0, OPT_FLAG,   FIELD(standardize), NULL, \
      "divide each column by its standard deviation"}
 
-/* Both options set one field. --no-center sets it to 1, which is KSPEC_CENTER_NONE. */
+/* --center and --no-center set the same field. --no-center sets the field to 1, which is
+ * KSPEC_CENTER_NONE. */
 #define CLI_CENTER_OPTIONS(FIELD, USUAL) \
     {"center",       0, OPT_CHOICE, FIELD(center),    "WHICH", \
      "remove the mean over none, rows (of each column), cols or both (default " USUAL "; alone: rows)", \
@@ -37,10 +38,8 @@ typedef struct {
      "the same as --center=none: means count as dimensions"}
 _Static_assert(KSPEC_CENTER_NONE == 1, "--no-center sets 1");
 
-/*
- * The populations that rows and columns are sampled from: members sampled, population_rows and
- * population_cols
- */
+/* Options for the populations from which rows and columns are sampled. They set the members sampled,
+ * population_rows and population_cols. */
 #define CLI_SAMPLED_OPTIONS(FIELD) \
     {"sampled",      0, OPT_CHOICE, FIELD(sampled),   "WHICH", \
      "which sides are samples: both (default), rows (you have all units of the layer), or cols", \
@@ -69,46 +68,40 @@ _Static_assert(KSPEC_CENTER_NONE == 1, "--no-center sets 1");
 
 /* clang-format on */
 
-/* auto, naive, ... and all; the second table lacks all */
+/* The names of the estimators: auto, naive, ... and all. The second table does not contain "all". */
 extern const cli_choice cli_estimators[], cli_single_estimators[];
 extern const cli_choice cli_sides[], cli_sampled_sides[], cli_trial_schemes[], cli_centers[];
 
-/* The library's options, except the ones that depend on the data */
+/* Returns the library's options, except the options that depend on the data. */
 kspec_moments_opts cli_estimation_opts(const cli_common *c, const cli_estimation *e);
 
-/*
- * Selects, from all estimators, the ones that support centring, finite populations, groups or missing
- * entries.
- */
+/* Of all estimators, selects those that support the requested centring, finite populations, groups and
+ * missing entries. */
 void cli_estimation_all(kspec_moments_opts *o);
 
-/*
- * Views of all trials of a data set; sets the number of trials of each row in o. Notes for the JSON object
- * whether the data are centred and normalised. The caller frees the result; NULL: no memory.
- */
+/* Returns views of all trials of a data set, and sets the number of trials of each row in o. Also records
+ * for the JSON object whether the data are centred and normalised. The caller frees the result; NULL: no
+ * memory. */
 kspec_matrix *cli_estimation_trials(const cli_common *c, const kspec_dataset *d, kspec_moments_opts *o);
 
-/* Adds the key "center" of a result; and the centring in words: "rows centred", "not centred". */
+/* The first function adds the key "center" to a result. The second returns the centring in words, such as
+ * "rows centred". */
 void cli_center_key(kspec_center center, json_t *to);
 
 /* Reports whether the data hold any signal: the keys `signal` and `signal_z`, and a line of the table. */
 void cli_signal_keys(kspec_evidence signal, double z, json_t *to);
 void cli_signal_print(FILE *f, kspec_evidence signal, double z);
 const char *cli_center_words(kspec_center center);
-/*
- * Returns the centring that a kspec result states, or none if it does not state any. DEFAULT for NULL or
- * another object.
- */
+/* Returns the centring that the JSON object of a kspec result states; without a statement, no centring.
+ * DEFAULT for NULL or another object. */
 kspec_center cli_center_of(const json_t *result);
 
-/*
- * The first adds the keys "sampled", "population_rows" and "population_cols", null if not finite. The second
- * prints these values in words if they are not the default.
- */
+/* The first function adds the keys "sampled", "population_rows" and "population_cols", with null for an
+ * infinite population. The second prints these values in words if they are not the default. */
 void cli_sampled_keys(int sampled, size_t population_rows, size_t population_cols, json_t *to);
 void cli_sampled_print(FILE *f, int sampled, size_t population_rows, size_t population_cols);
 
-/* Adds the keys of cli_sampled_keys() and "center". */
+/* Adds the key "center" and the keys of cli_sampled_keys(). */
 void cli_estimation_keys(const cli_estimation *e, kspec_center center, json_t *to);
 
 /* Reads numbers separated by commas, or the "moments" of a JSON file of kspec theory. Free list->at. */

@@ -56,13 +56,13 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
-/* Writes about 16 MB at a time: the matrix may be larger than memory */
+/* The program writes about 16 MB at a time, since the matrix may be larger than memory. */
 enum { BAND_VALUES = 1 << 21 };
 
 static kspec_status stream(kspec_generator *g, kspec_writer *w, const generate_args *a, kspec_error *err) {
     size_t band = BAND_VALUES / a->cols, P = a->rows;
     size_t least = 64 * (size_t)(a->common.threads ? a->common.threads : kspec_default_threads());
-    band = band < least ? least : band / 64 * 64; /* at least a tile of 64 rows for each thread */
+    band = band < least ? least : band / 64 * 64; /* each thread gets a tile of 64 rows or more */
     if (band > P) band = P;
     double *rows =
         band > PTRDIFF_MAX / sizeof(double) / a->cols ? NULL : malloc(band * a->cols * sizeof *rows);
@@ -101,7 +101,8 @@ static int check(const generate_args *a) {
     return EXIT_DONE;
 }
 
-/* Returns m(1) to m(6) of the kernel, without noise; null if they have no closed form in doubles */
+/* Returns the moments m(1) to m(6) of the kernel without noise, or null if they have no closed form in
+ * doubles. */
 static json_t *true_moments(const generate_args *a, const cli_covariances *c) {
     enum { ORDERS = 6 };
     double m[ORDERS], log_m[ORDERS], one = 1;

@@ -16,7 +16,7 @@ static int read_labels(const cli_common *c, const char *option, const char *path
     return cli_ranks_bytes(c, path, (*out)->of, (*out)->count * sizeof *(*out)->of);
 }
 
-/* Returns a selection of all columns except the column of the labels, for --select-cols */
+/* Returns the selection (--select-cols) of all columns except the column of the labels. */
 static char *others(const kspec_labels *l) {
     char *s = malloc(96), *p = s;
     if (!s) return NULL;
@@ -25,7 +25,7 @@ static char *others(const kspec_labels *l) {
     return s;
 }
 
-/* Checks that all tables have the same groups: trials share their rows. */
+/* Checks that the tables of all trials give a row the same group, because trials share their rows. */
 static int same_labels(const cli_common *c, const cli_group_files *f, size_t k, const kspec_labels *first) {
     kspec_labels *other = NULL;
     int status = read_labels(c, NULL, c->inputs[k], f->column, c->select_rows, &other);
@@ -37,7 +37,7 @@ static int same_labels(const cli_common *c, const cli_group_files *f, size_t k, 
     return status;
 }
 
-/* Takes the labels from a column of the table, and does not read this column as a feature. */
+/* Takes the labels from a column of the table, and excludes this column from the features. */
 static int take_column(cli_common *c, const cli_group_files *f, cli_groups *g) {
     if (f->rows) return cli_error(EXIT_USAGE, "--groups and --groups-column cannot be combined");
     if (strcmp(c->inputs[0], "-") == 0)
@@ -61,7 +61,7 @@ static int check_length(const char *path, const kspec_labels *l, size_t count, c
                      cli_s(l->count), count, what, cli_s(count));
 }
 
-/* Does row (column) k miss a value in some trial? */
+/* Returns 1 if row (or column) k lacks a value in some trial. */
 static int has_missing(const kspec_dataset *d, int rows, size_t k) {
     for (size_t t = 0; t < d->trials; t++)
         for (size_t l = 0; l < (rows ? d->cols : d->rows); l++)
@@ -69,10 +69,8 @@ static int has_missing(const kspec_dataset *d, int rows, size_t k) {
     return 0;
 }
 
-/*
- * Drops the labels of rows (columns) that were omitted for missing values. To find them, reads the file again
- * without omitting any.
- */
+/* Drops the labels of rows (columns) that were omitted for missing values. To find the omitted rows, the
+ * function reads the file again and keeps all rows. */
 static int drop_labels(const cli_common *c, int rows, kspec_labels *l) {
     const kspec_read_opts how = {.size = sizeof how,
                                  .axes = c->axes,
@@ -100,7 +98,7 @@ static int drop_labels(const cli_common *c, int rows, kspec_labels *l) {
     return EXIT_DONE;
 }
 
-/* Reads the labels: one for each row of the file, or one for each selected row. */
+/* Reads the labels of one side. The file holds a label for each row of INPUT, or for each selected row. */
 static int read_side(const cli_common *c, const char *option, const char *path, const char *select,
                      size_t count, const char *what, kspec_labels **out) {
     int status = read_labels(c, option, path, NULL, NULL, out);

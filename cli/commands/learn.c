@@ -81,10 +81,8 @@ static int check_args(const learn_args *a) {
 
 /* ---- output: the estimates of one matrix, by estimator ---- */
 
-/*
- * Finds the estimate of order n by one estimator, or NULL. Estimator 0 means the unbiased estimate with the
- * least variance
- */
+/* Finds the estimate of order n by one estimator, or NULL. Estimator 0 means the unbiased estimate with
+ * the least variance. */
 typedef struct {
     const kspec_estimate *e;
     double ratio_error;
@@ -103,14 +101,15 @@ static int find(const kspec_learn_moments *m, unsigned estimator, int n, found *
     return best->e != NULL;
 }
 
-/* `named`: the estimators given by name */
+/* Holds the arguments of the command. The bits of `named` are the estimators that the user named. */
 typedef struct {
     unsigned named;
     size_t subsample;
     int nmax;
 } asked;
 
-/* Adds an array over the orders, with null for a missing estimate. Without a matrix it adds null. */
+/* Adds an array with the estimate of each order, or null where an estimate is missing. Without a matrix
+ * the function adds null instead of the array. */
 static void add_array(json_t *to, const asked *w, const kspec_learn_moments *m, unsigned estimator,
                       double (*of)(const found *), const char *name, const char *suffix) {
     json_t *array = m ? json_array() : json_null();
@@ -192,7 +191,8 @@ static json_t *to_json(const void *result) {
 
 static void print_orders(FILE *f, const asked *w, const kspec_learn_run *r, const kspec_learn_epoch *e) {
     for (int n = 1; n <= w->nmax; n++) {
-        /* m(1) is always 1, since Phi is divided by its root mean square. */
+        /* The table omits m(1), which is always 1 since the features are divided by their root mean
+         * square. */
         if (n == 1 && w->nmax > 1) continue;
         if (n <= 2) {
             fprintf(f, "%6zu  %4llu  %5zu  %8.4g  %8.4f", r->width, (unsigned long long)r->seed, e->epoch,

@@ -18,17 +18,16 @@ typedef struct {
 /* Reads, checks and scales the images; returns an exit status after a message. */
 int learn_read(const learn_args *a, kspec_learn_data **data);
 
-/* The files of the runs; `failed` is set if a file could not be written */
+/* Holds the files of the runs. `failed` is set if a file could not be written. */
 typedef struct {
     const learn_args *a;
     int failed;
-    /*
-     * The open checkpoint. The library asks for the length and then reads this file, even if another file has
-     * taken its name
-     */
+    /* The open checkpoint. The library asks for its length first and reads it later, even if another file
+     * has taken its name by then. */
     FILE *loading;
 } learn_files;
 
-/* Creates the directories that the user named and fills the store; returns an exit status after a message. */
+/* Creates the directories that the user named and fills in the store. On failure prints a message and
+ * returns an exit status. */
 int learn_store(learn_files *f, kspec_learn_store *s);
 void learn_store_close(learn_files *f);

@@ -10,10 +10,8 @@
 
 /* ---- images and labels ---- */
 
-/*
- * Reads images: the rows of a matrix, or the matrices of a 3-D array. The call states the axes, because
- * kspec_read() would take these matrices for trials and reject more trials than rows or columns.
- */
+/* Reads images, which are the rows of a matrix or the matrices of a 3-D array. The call states the axes
+ * of a 3-D array, because kspec_read() would otherwise take the images for trials. */
 static int read_images(const cli_common *c, const char *role, const char *name, kspec_dataset **data,
                        kspec_matrix *x) {
     kspec_read_opts plain = {.size = sizeof plain, .team = cli_ranks_reading(c)}, three = plain;
@@ -98,7 +96,8 @@ void learn_store_close(learn_files *f) {
     f->loading = NULL;
 }
 
-/* Finds the length of the checkpoint and keeps the file open: another process may replace it at any time. */
+/* Finds the length of the checkpoint, and keeps the file open because another process may replace it at
+ * any time. */
 static kspec_status open_checkpoint(learn_files *f, const char *path, size_t *count, kspec_error *err) {
     struct stat s;
     learn_store_close(f);
@@ -147,7 +146,7 @@ static int make_directory(const char *option, const char *dir) {
         return cli_error(EXIT_FAILED, "%s: %s is not a directory", option, dir);
     if (!exists || access(dir, W_OK | X_OK) != 0)
         return cli_error(EXIT_FAILED, "%s: cannot write to %s: %s", option, dir, strerror(errno));
-    /* This check also removes temporary files of a killed run. */
+    /* The check also removes the temporary files of a killed run. */
     char *path = path_of(dir, 0, 0, "");
     if (!path) return cli_no_memory();
     kspec_error err;

@@ -39,7 +39,7 @@ typedef struct {
     const kspec_dataset *d;
     const kspec_moments_result *r;
     const cli_list *truth;
-    /* the result of kspec dimension if its dimension differs; otherwise NULL */
+    /* the result of kspec dimension if its dimension differs from the moments' dimension; otherwise NULL */
     const kspec_dimension_result *centred;
 } output;
 
@@ -132,7 +132,7 @@ static void print_scale_free(FILE *f, const output *u) {
     }
 }
 
-/* The estimator that depends on the order of rows and columns: path, or Kong-Valiant if used instead */
+/* Returns the name of the estimator that depends on the order of rows and columns: path or Kong-Valiant. */
 static const char *ordered_name(const kspec_moments_result *r) {
     kspec_estimator last = KSPEC_ESTIMATOR_PATH;
     for (size_t k = 0; k < r->count; k++) {
@@ -143,14 +143,14 @@ static const char *ordered_name(const kspec_moments_result *r) {
     return kspec_name(KSPEC_NAMES_ESTIMATOR, last);
 }
 
-/* Does the list contain a later estimate of the same order? */
+/* Returns 1 if a later estimate in the list has the same order as estimate k. */
 static int comes_again(const kspec_moments_result *r, size_t k) {
     for (size_t l = k + 1; l < r->count; l++)
         if (r->estimates[l]->n == r->estimates[k]->n) return 1;
     return 0;
 }
 
-/* Prints how many entries are missing, and the share of cycles left for each order. */
+/* Prints how many entries are missing, and for each order the share of cycles without a missing entry. */
 static void print_missing(FILE *f, const output *u) {
     const kspec_moments_result *r = u->r;
     double entries = (double)u->d->trials * (double)u->d->rows * (double)u->d->cols;
@@ -222,16 +222,13 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- the command ---- */
 
-/*
- * Can centring move the dimension D by a tenth? The means have the share s of m(1). So centring changes
- * m(1)^2 by a fraction of 2 s, and m(2) by fractions of s^2 D and 2 s sqrt(D), at most.
- */
+/* Returns 1 if centring can change the dimension D by a tenth. The means contribute the share s of m(1).
+ * So centring changes m(1)^2 by a fraction of 2 s, and m(2) by fractions of s^2 D and 2 s sqrt(D), at
+ * most. */
 static int may_differ(double D, double s) { return !(fabs(s) * (2 + fabs(s) * D + 2 * sqrt(D)) < 0.1); }
 
-/*
- * Computes the centred dimension. Sets *r if it differs from the uncentred one by more than a tenth, else
- * NULL.
- */
+/* Computes the centred dimension. Sets *r to the result if this dimension differs from the uncentred one
+ * by more than a tenth, else to NULL. */
 static kspec_status centred_dimension(const kspec_matrix *phi, const kspec_dataset *d,
                                       const kspec_moments_opts *o, const kspec_moments_result *m,
                                       kspec_dimension_result **r, kspec_error *err) {
@@ -254,7 +251,7 @@ static kspec_status centred_dimension(const kspec_matrix *phi, const kspec_datas
         return KSPEC_OK;
     kspec_status st = kspec_dimension(phi, d->trials, &how, r, err);
     if (st == KSPEC_E_ARG || st == KSPEC_E_DATA || st == KSPEC_E_NUMERIC)
-        return KSPEC_OK; /* the centred dimension may be unknown, for example with too few rows */
+        return KSPEC_OK; /* the centred dimension is unknown, for example with too few rows */
     if (st) return st;
     if (fabs((*r)->dimension - D) > 0.1 * D) return KSPEC_OK;
     kspec_free(*r);

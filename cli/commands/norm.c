@@ -110,7 +110,7 @@ static int check_used(const norm_args *a) {
     };
     for (size_t k = 0; k < sizeof table / sizeof *table; k++)
         if (cli_given(&a->common, table[k].option) && !(chosen & table[k].methods) &&
-            !(k == 0 && a->features == KSPEC_BLOCK_AUTO)) /* That is a matter of --error. */
+            !(k == 0 && a->features == KSPEC_BLOCK_AUTO)) /*  */
             return cli_error(EXIT_USAGE, "--%s is for methods with %s", table[k].option, table[k].what);
     return EXIT_DONE;
 }
@@ -123,7 +123,7 @@ static int check(norm_args *a) {
     const int features = cli_given(c, "features") || cli_given(c, "frequencies") ||
                          cli_given(c, "tolerance") || cli_given(c, "repeat") || cli_given(c, "draws");
     if (!a->methods) a->methods = KSPEC_NORM_METHOD_AUTO;
-    /* An option for features requests a method that uses features. */
+    /* If the user gave an option for features, the automatic choice takes a method that uses features. */
     if (a->methods == KSPEC_NORM_METHOD_AUTO && features && !a->gram)
         a->methods = KSPEC_NORM_METHOD_LANCZOS |
                      (debiased ? KSPEC_NORM_METHOD_RFF_DEBIASED : KSPEC_NORM_METHOD_RFF_POWER);
@@ -173,9 +173,8 @@ static kspec_norm_opts make_opts(const norm_args *a) {
 
 /* ---- output ---- */
 
-/*
- * The first doubt about a method, or NULL; *converged is 0 if a doubt says that the method did not converge.
- */
+/* Returns the first doubt about a method, or NULL. *converged is 0 if a doubt says that the method did
+ * not converge. */
 static const kspec_doubt *doubt(const kspec_norm_result *r, const char *method, int *converged) {
     const kspec_doubt *first = NULL;
     *converged = 1;
@@ -262,14 +261,14 @@ static void print_entry(FILE *f, const kspec_norm_entry *e) {
         snprintf(range, sizeof range, "± %.4g", e->spread);
     if (isfinite(e->residual)) snprintf(residual, sizeof residual, "%.1e", e->residual);
     if (e->has_bound) snprintf(bound, sizeof bound, isfinite(e->bound) ? "± %.4g" : "vacuous", e->bound);
-    /* a letter that has several bytes */
+    /* "±" has two bytes and "…" three, so the column needs one or two bytes more */
     int wide = strstr(range, "…") ? 2 : strstr(range, "±") ? 1 : 0;
     fprintf(f, "%-13s %14.8g  %-*s %5.4g  %9s  %9.3g  %*s\n", kspec_name(KSPEC_NAMES_NORM_METHOD, e->method),
             e->value, 26 + wide, range, e->iterations, residual, e->seconds, 9 + (strstr(bound, "±") != NULL),
             bound);
 }
 
-/* The number of features of rff-power */
+/* Returns the number of random features that the method rff-power used. */
 static size_t chosen(const kspec_norm_result *r) {
     size_t features = 0;
     for (size_t k = 0; k < r->count; k++)

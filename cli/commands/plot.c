@@ -73,8 +73,7 @@ static int load(const char *path, json_t **object) {
 }
 
 /*
- * Returns a name for a result: "runs/a.json" is called a, or by its whole path if another result would have
- * the same name.
+ * Returns a name for a result: "runs/a.json" becomes "a", or stays the whole path if `whole` is 1.
  */
 static char *name_of(const char *path, int whole) {
     const char *slash = strrchr(path, '/');
@@ -84,7 +83,7 @@ static char *name_of(const char *path, int whole) {
     return name;
 }
 
-/* Names results of the same command to distinguish them. */
+/* Gives names to several results of the same command, so that a reader can distinguish them. */
 static int name_sources(plot_source *s, size_t count) {
     for (int whole = 0; whole < 2; whole++) {
         int ambiguous = 0;
@@ -103,7 +102,8 @@ static int name_sources(plot_source *s, size_t count) {
     return EXIT_DONE;
 }
 
-/* Warns if the eigenvalues of kspec theory, which centres nothing, appear next to centred ones. */
+/* Warns if one figure has centred eigenvalues and the eigenvalues of kspec theory, which are never
+ * centred. */
 static void doubt_truth(const cli_common *c, const plot_source *s, size_t count) {
     kspec_doubt d = {.code = KSPEC_DOUBT_TRUTH_CENTER, .severity = KSPEC_SEVERITY_WARNING};
     int truth = 0;
@@ -115,7 +115,7 @@ static void doubt_truth(const cli_common *c, const plot_source *s, size_t count)
     if (truth && d.what) cli_doubts(c, NULL, &(kspec_doubt *){&d}, 1);
 }
 
-/* The figure as drawn */
+/* Returns a copy of the figure that was drawn. */
 static json_t *to_json(const void *result) { return json_deep_copy(result); }
 
 /* ---- the command ---- */

@@ -9,10 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-/*
- * For matrices with more entries than this the report ends at order 3, unless -n asks for more. At 1000 ×
- * 4096 a centred moment of order 4 with its error takes 15 seconds on one core; order 3 takes 3.
- */
+/* For a matrix with more entries than this number, the report ends at order 3 unless -n asks for more. At
+ * 1000 × 4096 a centred moment of order 4 with its error takes 15 seconds on one core; order 3 takes 3. */
 static const double LARGE = 1e6;
 
 typedef struct {
@@ -39,18 +37,16 @@ static const cli_option options[] = {
 
 static const struct {
     const char *command;
-    /*
-     * Words for the command line of a part. words: for a matrix that can be split. whole: for a matrix with
-     * groups or missing entries
-     */
+    /* Words for the command line of this part: `words` for a matrix that can be split, `whole` for a
+     * matrix with groups or missing entries. */
     const char *words[2], *whole[2];
-    /* the default of --center in this part */
+    /* the value of --center that this part uses by default */
     kspec_center usual;
     int takes_groups;
 } parts[REPORT_PARTS] = {
     {"dimension", {"--curve"},                   {0},                     KSPEC_CENTER_ROWS, 1},
     {"moments",   {"--estimator", "auto,naive"}, {"--estimator", "auto"}, KSPEC_CENTER_NONE, 1},
-    /* the part `moments` has the higher orders */
+    /* order 2 is enough here, since the part `moments` contains the higher orders */
     {"spectrum",  {"-n", "2"},                   {"-n", "2"},             KSPEC_CENTER_ROWS, 0},
 };
 /* clang-format on */
@@ -68,25 +64,27 @@ static void add(words *w, const char *option, const char *value) {
     w->at[w->count++] = value;
 }
 
-/* Returns the columns that the other parts used, for a part that does not know which column holds labels */
+/* Returns the columns that the other parts used. The part needs this list if it does not know which
+ * column holds labels. */
 static const char *features(const report_args *a, const report *r) {
     const json_t *in = json_object_get(r->part[REPORT_DIMENSION].object, "input");
     return a->groups.column ? plot_word(in, "select_cols", NULL) : a->common.select_cols;
 }
 
-/* Room for the numbers in a command line */
+/* Holds the numbers of a command line as text. */
 typedef struct {
     char seed[24], threads[16], nmax[16], center[16], population[2][24], fill[512], block[24];
 } digits;
 
-/* Builds the command line of a part: its specific words, then the options and INPUTs of the report. */
+/* Builds the command line of a part: first the words of this part, then the options and INPUTs of the
+ * report. */
 static void command_line(const report_args *a, const report *r, int k, digits *text, words *w) {
     const cli_common *c = &a->common;
     int whole =
         a->groups.rows || a->groups.cols || a->groups.column || a->groups.block || c->nan == KSPEC_NAN_KEEP;
     const char *const *own = whole ? parts[k].whole : parts[k].words;
     add(w, NULL, parts[k].command);
-    add(w, NULL, "--json"); /* the JSON object has more numbers than the table */
+    add(w, NULL, "--json"); /* the report also needs numbers that only the JSON object contains */
     for (int i = 0; i < 2; i++) add(w, NULL, own[i]);
     const int center = a->center ? a->center : KSPEC_CENTER_ROWS;
     snprintf(text->center, sizeof text->center, "--center=%s", cli_choice_name(cli_centers, center));
@@ -132,7 +130,7 @@ static void command_line(const report_args *a, const report *r, int k, digits *t
     for (size_t i = 0; i < c->input_count; i++) add(w, NULL, c->inputs[i]);
 }
 
-/* Rejects more values than a command line should hold. */
+/* Rejects option lists that are too long for a command line. */
 static int check_fill(const cli_common *c) {
     enum { MOST = 20 };
     return c->fill.count > MOST

@@ -96,7 +96,7 @@ static void spectrum_numbers(FILE *to, const json_t *s) {
                  *high = json_object_get(s, "ci_high");
     const double resolved = plot_number(s, "resolved");
     size_t count = json_array_size(values), shown = 0;
-    /* the resolved eigenvalues, or a few if none is resolved */
+    /* the table shows the resolved eigenvalues, or a few eigenvalues if none is resolved */
     const size_t known = resolved > 0 ? (size_t)resolved : count < FEW_EIGENVALUES ? count : FEW_EIGENVALUES;
     page_begin_table(to, "The largest eigenvalues of the kernel, with 95% intervals",
                      (const char *const[]){"i", "λ", "from", "to", NULL});
@@ -139,7 +139,8 @@ int report_is_naive(const json_t *estimate) {
     return strcmp(plot_word(estimate, "estimator", ""), "naive") == 0;
 }
 
-/* The naive estimate at order n, of the matrix itself; NULL: none */
+/* Returns the naive estimate of order n, which describes the matrix itself, or NULL if this estimate is
+ * missing. */
 static const json_t *naive_at(const json_t *estimates, double n) {
     size_t i;
     const json_t *e;
@@ -152,7 +153,7 @@ static const json_t *naive_at(const json_t *estimates, double n) {
 static void moments_numbers(FILE *to, const json_t *estimates) {
     size_t i;
     const json_t *e;
-    /* naive does not exist with groups or missing entries */
+    /* the naive estimate does not exist with groups or missing entries */
     const char *naive = naive_at(estimates, 1) ? "naive" : NULL;
     page_begin_table(to, "Moments, with 95% intervals",
                      (const char *const[]){"n", "m(n)", "from", "to", "estimator", naive, NULL});

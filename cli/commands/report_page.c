@@ -119,7 +119,7 @@ static void made_section(FILE *to, const report *r) {
 
 /* ---- the page ---- */
 
-/* The name of the data: the name of their file */
+/* Returns the name of the data, which is the name of their file. */
 static const char *name_of(const json_t *d) {
     const char *path = plot_word(json_object_get(d, "input"), "path", "-"), *slash = strrchr(path, '/');
     if (slash && slash[1]) path = slash + 1;

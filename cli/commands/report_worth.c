@@ -28,7 +28,7 @@ static void spectrum_worth(FILE *to, const json_t *s) {
     }
 }
 
-/* Writes either the notes among the doubts, or all other doubts. */
+/* Writes either the doubts that are only notes, or all other doubts. */
 static void put_doubts(FILE *to, const json_t *doubts, int notes) {
     size_t i;
     const json_t *d;

@@ -95,30 +95,31 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
-/* A point of the output: a prediction, a measurement, and whether a search ended at its bound */
+/* A point of the output has a prediction, a measurement, and whether a search ended at the end of its
+ * range. */
 typedef struct {
     kspec_ridge_point p;
     kspec_ridge_measured e;
-    /* "low" or "high" if the search ended at that end of its range, else NULL */
+    /* "low" or "high" if the search ended at the low or high end of its range, else NULL */
     const char *at_bound;
     double cost;
 } row;
 
-/* The result for n training rows and nt test rows of p columns, and m targets */
+/* The result of the command. The data have n training rows, nt test rows, p columns and m targets. */
 typedef struct {
     const ridge_args *a;
     kspec_ridge *plan;
     size_t n, nt, p, m;
     row *rows;
     size_t count;
-    int measured; /* 1 if any point is measured */
+    int measured; /* 1 if some point has a measurement */
     ridge_advice advice;
     ridge_forms forms;
-    kspec_ridge_density_result **densities; /* with --density: one for each N of --features */
+    kspec_ridge_density_result **densities; /* with --density: one result for each N of --features */
     double mean_train_mse, mean_test_mse;   /* the errors of predicting the mean of the training targets */
-    double *columns;                        /* the errors of single targets: 2 m numbers for each point */
+    double *columns;                        /* the errors of each single target: 2 m numbers per point */
     double seconds;
-    /* the device of the predictions, from the last call or from a call that lost its GPU */
+    /* the device that computed the predictions: of the last call, or of a call that lost its GPU */
     kspec_device_used device;
 } result;
 
@@ -224,7 +225,7 @@ static kspec_ridge_opts make_opts(const ridge_args *a) {
 
 /* ---- the points ---- */
 
-/* Copies point l of a result, which will be freed, to row k of the output. The first copies the doubts. */
+/* Copies point l of a library result to row k of the output. The first point also copies the doubts. */
 static void take(result *r, size_t k, const kspec_ridge_result *from, size_t l) {
     const kspec_ridge_point *p = from->points[l];
     static const kspec_ridge_measured none = {NAN, NAN, NAN, NAN, NAN, NAN};
@@ -287,7 +288,7 @@ static kspec_status best_features(result *r, kspec_error *err) {
     return st;
 }
 
-/* Solves the recommended model and two others by the equations of the paper. */
+/* Predicts the errors of the recommended model and of two other models. */
 static kspec_status choices(result *r, kspec_error *err) {
     kspec_status st = KSPEC_OK;
     for (size_t k = 0; k < r->count && !st; k++, whole.part++) {
@@ -300,10 +301,8 @@ static kspec_status choices(result *r, kspec_error *err) {
         if (!st && k == 0) r->advice.r2 = out->points[0]->test_r2;
         kspec_free(out);
     }
-    /*
-     * Extrapolates the time of a regression from one on the rows in use. The work grows with the rows times
-     * the square of the smaller side of the features.
-     */
+    /* The time of a regression is extrapolated from a measured regression on the rows in use. The work is
+     * proportional to the number of rows times the square of the smaller side of the feature matrix. */
     kspec_ridge_empirical_result *timed = NULL;
     const double ratio = (double)r->advice.training_rows / (double)r->n, n = (double)r->n;
     const double columns = (r->a->activation ? 1 : 2) * (double)r->rows[0].p.N;
@@ -315,7 +314,8 @@ static kspec_status choices(result *r, kspec_error *err) {
     return st;
 }
 
-/* The numbers of points of a density, for several kernels and for one, whose points are almost free */
+/* The number of points of a density. A single kernel has more points, because its points cost almost no
+ * time. */
 enum { SEVERAL_POINTS = 96, ONE_POINTS = 300 };
 
 static kspec_status compute(result *r, kspec_error *err) {
@@ -415,7 +415,7 @@ static json_t *to_json(const void *of) {
     return o;
 }
 
-/* " ± 0.012", or blanks */
+/* a text such as " ± 0.012", or blanks */
 static void spread(FILE *f, double x) {
     if (isfinite(x))
         fprintf(f, " ± %-7.2g", x);
@@ -499,7 +499,7 @@ static void print_table(FILE *f, const void *of) {
 
 /* ---- the command ---- */
 
-/* Opens the plan. A recommendation uses the sigma that another plan has found. */
+/* Opens the plan. For a recommendation, the plan uses the sigma that another plan has already found. */
 static kspec_status open_plan(result *r, const ridge_set *train, const ridge_set *test,
                               const kspec_ridge_opts *opts, kspec_error *err) {
     const kspec_matrix *xt = test->x.rows ? &test->x : NULL, *yt = test->x.rows ? &test->y : NULL;

@@ -18,14 +18,14 @@ static double at(const kspec_matrix *m, size_t i, size_t j) {
     return m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
 }
 
-/* Copies row i of m; returns 0 if an entry is missing */
+/* Copies row i of m, and returns 0 if an entry is missing. */
 static int copy_complete(const kspec_matrix *m, size_t i, double *to) {
     for (size_t j = 0; j < m->cols; j++)
         if (isnan(to[j] = at(m, i, j))) return 0;
     return 1;
 }
 
-/* --nan omit-rows: keeps the rows that have every entry and every target */
+/* With --nan omit-rows, keeps only the rows whose entries and targets are all present. */
 static int omit_rows(const ridge_args *a, const char *name, ridge_set *s) {
     const size_t rows = s->x.rows, p = s->x.cols, m = s->y.cols;
     size_t n = 0;
@@ -43,10 +43,8 @@ static int omit_rows(const ridge_args *a, const char *name, ridge_set *s) {
     return EXIT_DONE;
 }
 
-/*
- * Reads the rows and the targets of INPUT (role NULL) or of --test. --select-rows applies to INPUT. y is a
- * file, or NULL if the target is columns of x.
- */
+/* Reads the rows and the targets of INPUT (role NULL) or of --test. --select-rows applies to INPUT. y is
+ * a file, or NULL if columns of x hold the targets. */
 static int read_pair(const ridge_args *a, const char *role, const char *x, const char *y, ridge_set *s) {
     const char *rows = role ? NULL : a->common.select_rows;
     const kspec_nan nan = a->common.nan == KSPEC_NAN_OMIT_ROWS ? KSPEC_NAN_KEEP : KSPEC_NAN_ERROR;
@@ -67,7 +65,7 @@ static int read_pair(const ridge_args *a, const char *role, const char *x, const
                                   .fill = a->common.fill.at,
                                   .fill_count = a->common.fill.count,
                                   .nan = nan};
-    /* In a table, the target is read first: its name is the more likely mistake. */
+    /* The target of a table is read first, because a wrong target name is the most likely mistake. */
     int status = EXIT_DONE;
     for (int k = 0; k < 2 && !status; k++)
         if ((k == 0) == !y)
@@ -89,7 +87,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Sets a->labels: the two given labels, or all labels of the training targets. */
+/* Sets a->labels to the two given labels, or to all labels that occur in the training targets. */
 static int find_labels(ridge_args *a, const ridge_set *train, const char *name) {
     const size_t rows = train->x.rows, count = a->classes.count ? 2 : rows;
     if (train->y.cols != 1)
@@ -119,18 +117,17 @@ static int find_labels(ridge_args *a, const ridge_set *train, const char *name) 
     return EXIT_DONE;
 }
 
-/* The number of a row's label, or label_count */
+/* Returns the number of a row's label, or label_count if the label is not in use. */
 static size_t label_of(const ridge_args *a, const ridge_set *from, size_t i) {
     size_t k = 0;
     while (k < a->label_count && at(&from->y, i, 0) != a->labels[k]) k++;
     return k;
 }
 
-/*
- * Picks rows of `from` with one of the labels: skips `skip` rows of each class, then takes the next `count`
- * (0: all), in the file's order. Targets are -1 and 1 for two classes. For more classes there is one column
- * per class, with 1 in the column of the row's class.
- */
+/* Picks rows of `from` that have one of the labels. In each class the function skips `skip` rows and
+ * takes the next `count` rows (0: all), in the file's order. For two classes the targets are -1 and 1.
+ * For more classes the targets have one column per class, with 1 in the column of the row's class and 0
+ * elsewhere. */
 static int pick(const ridge_args *a, const ridge_set *from, const char *name, size_t skip, size_t count,
                 ridge_set *to) {
     const size_t rows = from->x.rows, p = from->x.cols, classes = a->label_count,

@@ -7,10 +7,12 @@ void ridge_choice(const ridge_advice *r, size_t k, size_t *N, double *lambda) {
     const kspec_ridge_curve_point *best = r->found->recommended;
     static const double factors[RIDGE_CHOICES] = {1, 0.5, 2};
     *N = (size_t)fmax(1, floor(factors[k] * (double)best->N));
-    *lambda = best->lambda * (double)*N / (double)best->N; /* keeps lambda/N, the ridge on the kernel */
+    *lambda =
+        best->lambda * (double)*N / (double)best->N; /* the same lambda/N, which is the ridge on the kernel */
 }
 
-/* The most lines of a printed curve; they are evenly spaced and include the recommended one */
+/* The largest number of lines of a printed curve. They are evenly spaced and include the recommended
+ * point. */
 enum { LINES = 9 };
 
 static void print_curve(FILE *f, const char *heading, const ridge_advice *r, const ridge_args *a,

@@ -11,7 +11,7 @@ void cli_rows_shape(const cli_common *c, kspec_accumulator *rows, int k, kspec_d
     json_t *note =
         json_pack("{s:o, s:[I, I], s:I}", "path", cli_string(one->name), "shape", (json_int_t)shape->rows,
                   (json_int_t)shape->cols, "omitted_rows", (json_int_t)s->omitted);
-    if (!note) return; /* Without memory note is NULL, which is checked at the end. */
+    if (!note) return; /* If memory runs out, note is NULL, which a later check reports. */
     if (k)
         json_object_set_new(c->input, "other", note);
     else
@@ -85,7 +85,7 @@ int cli_rows_read(const cli_common *c, const cli_chunks *how, int several, const
         st = kspec_blocks_open(c->inputs + k, several ? 1 : c->input_count, &read, how->rows, &of[k], &err);
     o.omit_nan = c->nan == KSPEC_NAN_OMIT_ROWS;
     o.seed = c->seed, o.threads = c->threads;
-    if (!o.stream) o.stream = 1; /* so that every run samples the same rows */
+    if (!o.stream) o.stream = 1; /* with this seed every run samples the same rows */
     if (!st) st = add_blocks(c, of, &o, out, &err);
     kspec_blocks_close(of[0]), kspec_blocks_close(of[1]);
     if (!st) return EXIT_DONE;

@@ -3,14 +3,12 @@
 
 #include "core/cli.h"
 
-/*
- * Describes matrix k = 0 or 1 of the accumulator as INPUT k, and notes it for the JSON object. The
- * description needs no free.
- */
+/* Describes matrix k (0 or 1) of the accumulator as INPUT k, and records this description for the JSON
+ * object. The caller does not free the description. */
 void cli_rows_shape(const cli_common *c, kspec_accumulator *rows, int k, kspec_dataset *shape,
                     cli_recording *one);
 
-/* The options for reading in blocks: --chunk ROWS (0: not given) and --concat */
+/* The options for reading in blocks: --chunk ROWS (0 if not given) and --concat. */
 typedef struct {
     size_t rows;
     int concat;
@@ -27,9 +25,8 @@ typedef struct {
             "several INPUTs are more rows of one matrix, read in blocks" \
     }
 
-/*
- * Reads INPUTs 0 ... count-1 through an accumulator: each as a separate matrix (`several`), or all as rows of
- * one matrix. Returns an exit status. `refused`: a given option that blocks do not support, or NULL
- */
+/* Reads the INPUTs through an accumulator: as separate matrices if `several` is 1, otherwise as rows of
+ * one matrix. Returns an exit status. `refused` names a given option that does not work in blocks, or is
+ * NULL. */
 int cli_rows_read(const cli_common *c, const cli_chunks *how, int several, const char *refused,
                   const kspec_accumulator_opts *opts, kspec_accumulator **out);

@@ -1,13 +1,13 @@
-/* Says from which side of a matrix an interval's width comes, and how wide it would be at another size. */
+/* Reports how much rows and columns contribute to an interval's width, and how wide the interval would be
+ * for a matrix of another size. */
 #include "commands/sides.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/*
- * The jackknife's variance is V = R + C with the rows' part R, which falls like 1/P, and the columns' part C,
- * which falls like 1/Q. Half the standard error is V/4: with k times as many rows, R/k + C = V/4.
- */
+/* Returns how many times more rows (or columns) halve the standard error. The jackknife's variance V = R
+ * + C has a part R due to rows, which falls like 1/P, and a part C due to columns, which falls like 1/Q.
+ * The function solves R/k + C = V/4 for the factor k. */
 static double times_more(double part, double rest) {
     const double k = part / ((part + rest) / 4 - rest);
     return k > 0 ? k : INFINITY;

@@ -99,10 +99,8 @@ static kspec_spectrum_opts spectrum_opts(const spectrum_args *a) {
 
 /* ---- the source of the moments ---- */
 
-/*
- * Finds the method from the options. An option of the linear program implies its method, and contradicts a
- * request for a fit. So do groups: a fit takes all rows as independent.
- */
+/* Finds the method from the options. An option of the linear program selects the method `moments`, and
+ * contradicts a request for a fit. Groups do the same, because a fit assumes independent rows. */
 static int check_method(spectrum_args *a) {
     static const char *const of_the_program[] = {
         "rank",  "moments", "weights",       "grid",       "spacing", "upper", "quantile",
@@ -118,7 +116,7 @@ static int check_method(spectrum_args *a) {
     return EXIT_DONE;
 }
 
-/* Rejects options that need a matrix or error bars, if none is given. */
+/* Rejects options that need a matrix or error bars if the user gave neither a matrix nor error bars. */
 static int check_options(spectrum_args *a) {
     static const char *const of_a_matrix[] = {
         "estimator", "permutations",  "side",       "sampled",         "trial-scheme",    "splits",
@@ -161,7 +159,7 @@ static int from_matrix(const spectrum_args *a, const kspec_dataset *d, const cli
     how.row_groups = groups->rows ? groups->rows->of : NULL;
     how.col_groups = groups->cols ? groups->cols->of : NULL;
     how.block = a->groups.block;
-    /* The result must not depend on --seed. */
+    /* The seed is fixed, because this result must not depend on --seed. */
     how.seed = 0;
     how.threads = 0;
     how.center = (kspec_center)0;
@@ -208,7 +206,7 @@ static void add_array(json_t *o, const char *name, const double *x, size_t n) {
     json_object_set_new(o, name, cli_reals(x, n));
 }
 
-/* Adds the shape of the matrix and the estimator of each moment, unless the moments were given. */
+/* Adds the shape of the matrix and the estimator of each moment, unless the user gave the moments. */
 static void add_matrix(json_t *o, const spectrum_output *u) {
     const kspec_dataset *d = u->d;
     const kspec_moments_result *m = u->r->moments;

@@ -1,7 +1,5 @@
-/*
- * Declares the parts that the methods of `kspec spectrum` share: spectrum.c runs the command,
- * spectrum_given.c reads known values, spectrum_METHOD.c prints.
- */
+/* Declares the parts that the methods of `kspec spectrum` share: spectrum.c runs the command,
+ * spectrum_given.c reads known values, and each spectrum_METHOD.c prints the result of one method. */
 #pragma once
 
 #include "commands/estimation.h"
@@ -25,17 +23,15 @@ typedef struct {
     const spectrum_args *a;
     const kspec_dataset *d;
     const kspec_spectrum_result *r;
-    /* the true eigenvalues, decreasing; NULL without --truth */
+    /* the true eigenvalues in decreasing order, or NULL without --truth */
     const double *truth;
     size_t truth_count;
 } spectrum_output;
 
 extern const cli_choice spectrum_weights[];
 
-/*
- * The moments given by --moments: from a list, or from the JSON output of kspec theory or kspec moments.
- * Errors are NULL if unknown.
- */
+/* The moments given by --moments, as a list or as the JSON output of kspec theory or kspec moments.
+ * Unknown errors are NULL. */
 typedef struct {
     double *m, *std_error, *correlation;
     size_t count;
@@ -43,10 +39,8 @@ typedef struct {
 int spectrum_read_moments(const spectrum_args *a, spectrum_moments *g);
 void spectrum_moments_free(spectrum_moments *g);
 
-/*
- * Reads --truth: decreasing eigenvalues, which the caller frees; none without the option. Sets the centring
- * in a.
- */
+/* Reads the decreasing eigenvalues of --truth into a list, which the caller frees. Without the option the
+ * list is empty. Also sets the centring in a. */
 int spectrum_read_truth(spectrum_args *a, cli_list *list);
 
 typedef struct {
@@ -58,17 +52,16 @@ typedef struct {
 /* Prints the input, its shape, the method and the centring in one line. */
 void spectrum_print_head(FILE *f, const spectrum_output *u);
 
-/* The keys that all methods share, with the first `shown` eigenvalues; `more` arrays end with a NULL name. */
+/* Returns a JSON object with the keys that all methods share and the first `shown` eigenvalues. The list
+ * `more` of further arrays ends with a NULL name. */
 json_t *spectrum_json(const spectrum_output *u, size_t shown, const spectrum_array *more);
 
-/*
- * The eigenvalues in the table, unless --count says otherwise; and the function that prints them with their
- * errors
- */
+/* The number of eigenvalues in the table unless --count sets it, and the function that prints the
+ * eigenvalues with their errors. */
 enum { SPECTRUM_SHOWN = 20 };
 void spectrum_print_eigenvalues(FILE *f, const spectrum_output *u, size_t shown);
 
-/* The functions for cli_done(), for a spectrum_output */
+/* Functions that print a spectrum_output or convert it to JSON, for cli_done(). */
 void spectrum_moments_print(FILE *f, const void *result);
 json_t *spectrum_moments_json(const void *result);
 

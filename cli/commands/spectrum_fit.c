@@ -57,7 +57,7 @@ json_t *spectrum_fit_json(const void *result) {
     json_t *o = spectrum_json(u, shown, arrays);
     json_object_set_new(o, "levels", json_integer((json_int_t)fit->levels));
     json_object_set_new(o, "resolved", json_integer((json_int_t)fit->resolved));
-    int ranged = fit->exponent_to > 0; /* without a range, the fit has no exponent */
+    int ranged = fit->exponent_to > 0; /* without a range of resolved eigenvalues, the fit has no exponent */
     json_object_set_new(o, "exponent_from",
                         ranged ? json_integer((json_int_t)fit->exponent_from) : json_null());
     json_object_set_new(o, "exponent_to", ranged ? json_integer((json_int_t)fit->exponent_to) : json_null());

@@ -10,10 +10,10 @@
 
 /* ---- moments ---- */
 
-/* A number of a list, or NaN: kspec writes null for an unknown value. */
+/* Returns a number of a list, or NaN for null, which kspec writes for an unknown value. */
 static double number(const json_t *entry) { return json_is_number(entry) ? json_number_value(entry) : NAN; }
 
-/* Reads the estimates of kspec moments: orders 1, 2, ..., each once. */
+/* Reads the estimates in a result of kspec moments, which must contain each of the orders 1, 2, ... once. */
 static int read_estimates(const char *path, const json_t *file, spectrum_moments *g) {
     const json_t *list = json_object_get(file, "estimates"), *R = json_object_get(file, "correlation");
     size_t n = json_array_size(list), missing = 0;
@@ -36,7 +36,7 @@ static int read_estimates(const char *path, const json_t *file, spectrum_moments
         for (size_t l = 0; l < n && R; l++)
             g->correlation[k * n + l] = number(json_array_get(json_array_get(R, k), l));
     }
-    /* After kspec moments --no-stderr, no error is known. */
+    /* A result of kspec moments --no-stderr contains no errors. */
     if (missing == n) {
         free(g->std_error);
         g->std_error = NULL;
@@ -51,7 +51,7 @@ static int cut(const spectrum_args *a, spectrum_moments *g) {
         return cli_error(EXIT_USAGE, "-n: %zu exceeds the %zu moments that are given", n, g->count);
     for (size_t k = 0; k < n && g->correlation; k++)
         memmove(g->correlation + k * n, g->correlation + k * g->count, n * sizeof *g->correlation);
-    /* If one correlation is unknown, the others cannot be used. */
+    /* If one correlation is unknown, the whole matrix of correlations is unusable. */
     for (size_t k = 0; k < n * n && g->correlation; k++)
         if (isnan(g->correlation[k])) {
             free(g->correlation);
@@ -61,7 +61,7 @@ static int cut(const spectrum_args *a, spectrum_moments *g) {
     return EXIT_DONE;
 }
 
-/* Takes errors from --stderr for moments without errors. */
+/* If the moments have no errors, takes the errors from --stderr. */
 static int take_std_errors(const spectrum_args *a, spectrum_moments *g) {
     if (!a->std_errors.count) return EXIT_DONE;
     if (g->std_error)
@@ -107,7 +107,8 @@ void spectrum_moments_free(spectrum_moments *g) {
 
 /* ---- eigenvalues ---- */
 
-/* Reads the eigenvalues from a kspec result: each as often as its multiplicity, up to a million in all. */
+/* Reads the eigenvalues from a kspec result. Each is repeated by its multiplicity, up to a million
+ * eigenvalues in all. */
 static int from_json(const char *path, const json_t *file, cli_list *list) {
     enum { MOST = 1000000 };
     const json_t *values = json_object_get(file, "eigenvalues"),
@@ -122,7 +123,7 @@ static int from_json(const char *path, const json_t *file, cli_list *list) {
         for (size_t k = 0; k < json_array_size(values) && n < MOST; k++) {
             const json_t *entry = json_array_get(values, k), *N = json_array_get(times, k);
             double repeat = json_is_number(N) ? json_number_value(N) : N ? MOST : 1;
-            /* null stands for an eigenvalue below the smallest double */
+            /* JSON has null for an eigenvalue below the smallest double */
             if (!json_is_number(entry)) continue;
             for (double t = 0; t < repeat && n < MOST; t++, n++)
                 if (pass) list->at[n] = json_number_value(entry);

@@ -18,7 +18,7 @@ static const char *error_bars(const kspec_spectrum_result *r) {
     return r->lp->draws ? "parametric: moments drawn from their error covariance" : "none";
 }
 
-/* The unit of the distance */
+/* Returns the unit of the distance between the given moments and the fit's moments. */
 static const char *distance_unit(const kspec_spectrum_result *r) {
     return r->lp->distance_in_errors ? "standard errors" : r->lp->free_mass ? "m(1) B^(n-1)" : "D B^n";
 }

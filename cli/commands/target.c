@@ -1,4 +1,4 @@
-/* Reads the target of a command, and prints the results about it. */
+/* Reads the target of a command, and prints the results about the target. */
 #include "commands/target.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ int cli_target_read(cli_common *c, const char *word, cli_target *t) {
     int status = cli_read_one(c, "target", column ? input : word, &how, &t->file);
     if (status) return status;
     t->values = kspec_dataset_trial(t->file, 0);
-    if (t->values.rows == 1 && t->values.cols > 1) /* the labels form a single row */
+    if (t->values.rows == 1 && t->values.cols > 1) /* labels in a single row are read as a column */
         t->values = (kspec_matrix){t->values.data, t->values.cols, 1, t->values.col_stride, 1};
     if (!column) return EXIT_DONE;
     c->select_cols = t->others = cli_all_but(c->select_cols, word);
@@ -70,7 +70,8 @@ void cli_target_free(cli_target *t) {
     *t = (cli_target){0};
 }
 
-/* The name of column k, or its number if it has none. A target of one column has the name of its file. */
+/* Returns the name of column k of the target, or its number if the column has no name. A target of one
+ * column has the name of its file. */
 static const char *name_of(const cli_target *t, size_t k, char *room, size_t size) {
     if (t->file->col_names && k < t->file->cols) return t->file->col_names[k];
     if (t->values.cols == 1) return t->name;

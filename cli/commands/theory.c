@@ -54,23 +54,22 @@ int theory_room(theory_spectrum *s, size_t count, int multiplicities) {
     return EXIT_DONE;
 }
 
-/*
- * Returns log sum_k N_k lambda_k^n. It sums in units of the largest term, which may be beyond the range of
- * doubles
- */
+/* Returns log sum_k N_k lambda_k^n. The sum is in units of its largest term, which may be beyond the
+ * range of doubles. */
 static long double log_sum(const theory_spectrum *s, int n) {
     long double unit = -INFINITY, sum = 0;
     for (int pass = 0; pass < 2; pass++)
         for (size_t k = 0; k < s->count; k++) {
             long double term = n * (long double)s->log_lambda[k] + (s->N ? s->log_N[k] : 0);
-            /* The terms decrease, so even 10^8 more terms would add nothing visible. */
+            /* The loop can stop here: the terms decrease, and even 10^8 more terms would add nothing
+             * visible. */
             if (!s->N && term < unit - 60) break;
             if (pass == 0)
                 unit = fmaxl(unit, term);
             else if (isfinite(term))
                 sum += expl(term - unit);
         }
-    return sum > 0 ? unit + logl(sum) : -INFINITY; /* every eigenvalue may be 0 */
+    return sum > 0 ? unit + logl(sum) : -INFINITY; /* the loop finds no term if every eigenvalue is 0 */
 }
 
 /* ---- output ---- */
@@ -88,7 +87,8 @@ typedef struct {
     const theory_spectrum *s;
 } output;
 
-/* The sum over the eigenvalues at order n, and its relative difference from the closed form */
+/* Holds the moment of order n as a sum over the eigenvalues, and the relative difference from the closed
+ * form. */
 typedef struct {
     double sum, log_sum, off;
 } comparison;
@@ -96,7 +96,7 @@ typedef struct {
 static comparison compare(const theory_spectrum *s, int n) {
     long double log_s = log_sum(s, n);
     double log_m = s->log_m[n - 1];
-    /* Equal logarithms have no discrepancy; both may be minus infinity if all eigenvalues are 0. */
+    /* Equal logarithms mean no difference. If all eigenvalues are 0, both logarithms are minus infinity. */
     return (comparison){(double)expl(log_s), (double)log_s,
                         log_s == log_m ? 0 : (double)expm1l(log_s - log_m)};
 }
@@ -158,7 +158,7 @@ static void print_eigenvalues(FILE *f, const theory_args *a, const theory_spectr
     }
 }
 
-/* Prints a row for each eigenvalue, with a column for each of the first points. */
+/* Prints a row for each eigenvalue: the eigenfunction's values at the first points, one column per point. */
 static void print_functions(FILE *f, const theory_args *a, const theory_spectrum *s) {
     enum { MOST = 6 };
     const size_t shown = s->points < MOST ? s->points : MOST;

@@ -1,8 +1,6 @@
-/*
- * Declares the parts that the kernels of `kspec theory` share. Each kernel is a file theory_KERNEL.c with one
- * function, which fills a theory_spectrum from the arguments, and a line in the table of theory.c, which
- * prints it.
- */
+/* Declares the parts that the kernels of `kspec theory` share. Each kernel has a file theory_KERNEL.c
+ * with one function, which computes a theory_spectrum from the arguments. A table in theory.c lists these
+ * functions, and theory.c prints the spectrum. */
 #pragma once
 
 #include "core/cli.h"
@@ -19,7 +17,7 @@ typedef struct {
 /* The first argument */
 enum { THEORY_RBF, THEORY_LINEAR, THEORY_SPHERE };
 
-/* gaussian, polynomial, ntk: kspec_sphere */
+/* The kernels of the family kspec_sphere: gaussian, polynomial and ntk. */
 extern const cli_choice theory_sphere_kernels[];
 
 typedef struct {
@@ -29,14 +27,16 @@ typedef struct {
     /* m(1) ... m(nmax). The first `closed` of them are closed forms, which --check compares with sums */
     double *m, *log_m;
     int closed;
-    /* The eigenvalues and their multiplicities; without N each eigenvalue is repeated by its multiplicity */
+    /* The eigenvalues and their multiplicities N. If N is NULL, each eigenvalue is repeated by its
+     * multiplicity. */
     size_t count;
     double *lambda, *log_lambda;
     double *N, *log_N;
-    /* Are the eigenvalues printed, and with which index: "k" from 1, or "degree" from 0? */
+    /* `listed` is 1 if the eigenvalues are printed; their index is "k" from 1, or "degree" from 0. */
     int listed;
     const char *index;
-    /* points x count: the eigenfunctions at some points, or NULL; at: points x dim, these points */
+    /* The values of `count` eigenfunctions at some points (points x count), or NULL. `at` holds the
+     * points (points x dim). */
     size_t points, dim;
     double *functions, *at;
 } theory_spectrum;
@@ -44,7 +44,8 @@ typedef struct {
 /* Allocates `count` eigenvalues, and multiplicities on request; returns an exit status. */
 int theory_room(theory_spectrum *s, size_t count, int multiplicities);
 
-/* The function of each kernel; it returns an exit status, after a message if it fails. */
+/* The function of each kernel computes a spectrum and returns an exit status. On failure it prints a
+ * message. */
 int theory_rbf(theory_args *a, theory_spectrum *s);
 int theory_linear(theory_args *a, theory_spectrum *s);
 int theory_sphere(theory_args *a, theory_spectrum *s);

@@ -13,7 +13,7 @@ int theory_linear(theory_args *a, theory_spectrum *s) {
     int status = theory_room(s, c->count, 1);
     if (status) return status;
 
-    /* sorts the eigenvalues, and counts how often each occurs */
+    /* after sorting, this loop merges equal eigenvalues and counts them */
     cli_sort(c->at, c->count);
     s->count = 0;
     for (size_t l = c->count; l-- > 0;) {

@@ -3,12 +3,11 @@
 
 #include <stdlib.h>
 
-/* The default number of eigenvalues that --check sums, and that --eigenfunctions lists */
+/* Default numbers: of the eigenvalues that --check sums, and of the functions that --eigenfunctions lists. */
 enum { CHECKED = 1000000, FUNCTIONS = 10 };
 
-/*
- * Finds the eta of every dimension: from a list, from one value for all, or from two matrices. Sets a->dim.
- */
+/* Finds the parameter eta of every dimension: from a list, from one value for all dimensions, or from two
+ * covariance matrices. Sets a->dim. */
 static int find_eta(theory_args *a, double **eta, size_t *count) {
     if (a->sigma || a->sigma_x) {
         if (a->eta.count)

@@ -9,7 +9,7 @@ const cli_choice theory_sphere_kernels[] = {
     {0},
 };
 
-/* `option` is the parameter that only this kernel takes. */
+/* The member `option` names the parameter that only this kernel takes. */
 static const struct {
     kspec_sphere kernel;
     const char *option, *title;

@@ -1,7 +1,5 @@
-/*
- * kspec wls: its verbs, the parts that they share, and the form without a verb, which chooses one by the
- * options.
- */
+/* kspec wls: lists the verbs, holds the code that they share, and chooses a verb by the options if the
+ * user gives none. */
 #include "commands/wls.h"
 
 #include <math.h>
@@ -10,7 +8,7 @@
 /* ---- shared by the verbs ---- */
 
 kspec_wls_opts wls_opts(const wls_args *a) {
-    /* P, or the smallest possible value if P is not given */
+    /* Returns P, or the smallest possible value if P is not given. */
     size_t most = a->modes ? a->modes : a->grid;
     for (size_t i = 0; i < a->learn.count && !a->modes; i++)
         most = a->learn.at[i] > most ? a->learn.at[i] : most;
@@ -125,7 +123,7 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
-/* Finds the verb that the options imply, and its input if it has one. */
+/* Finds the verb that the options imply, and the INPUT of this verb if it needs one. */
 static const cli_command *verb_of(const wls_args *a, const char **input, const char **option) {
     const struct {
         const char *input, *option;

@@ -1,26 +1,26 @@
-/*
- * Declares the parts that the verbs of kspec wls share. A verb is a file wls_VERB.c with its options and its
- * command. All verbs fill the same arguments, so that kspec wls without a verb, in wls.c, can pass them on.
- */
+/* Declares the parts that the verbs of kspec wls share. Each verb has a file wls_VERB.c with its options
+ * and its command. All verbs use the same struct of arguments, so that kspec wls without a verb can pass
+ * the arguments on. */
 #pragma once
 
 #include "core/cli.h"
 
 typedef struct {
     cli_common common;
-    /* "mode" of the JSON object if it is not the verb */
+    /* the key "mode" of the JSON object, if it differs from the verb */
     const char *mode;
     cli_ranges learn;
     size_t grid, modes, draws, ntk;
     double alpha, beta, gamma, noise, zeta, rank_tol, ridge, sigma, ntk_scale;
     int complex_noise, best_p, best_weights, degree, unit, kernel;
-    /* Files. The INPUT of a verb is one of the first three */
+    /* Files. The first three members are the possible INPUTs of a verb. */
     const char *fit, *features, *decay;
     const char *at, *theta, *predictions;
     const char *target, *data_weights, *feature_weights, *prior, *noise_cov, *noise_spectrum;
     /* a smooth curve */
     int basis, complex, stop_at_noise, gaps;
-    /* kspec wls --fit Y: --learn means the modes e^{ikx} of the papers for real data, too */
+    /* 1 for kspec wls --fit Y without a verb, where --learn means the papers' modes e^{ikx} even for real
+     * data. */
     int no_verb;
     double period;
     const char *x, *sample_weight;
@@ -30,7 +30,7 @@ typedef struct {
 
 /* clang-format off */
 
-/* Lines of the options tables */
+/* The following macros define lines of the options tables. */
 #define WLS_LEARN_OPTION \
     {"learn", 0, OPT_RANGES, WLS_ARG(learn), "p,...", \
      "how many modes or features to learn: numbers, ranges 1-64, 1-64:4; of a curve one, or auto", \
@@ -128,13 +128,14 @@ extern const cli_choice wls_kernels[], wls_bases[], wls_gaps[];
 extern const cli_command wls_theory, wls_select, wls_bound, wls_fit, wls_features, wls_decay;
 
 /*
- * The kinds of kspec wls fit: a smooth curve, a fit of the papers' model, or the kind that the data suggest
+ * The kinds of fit: a smooth curve, the papers' model, or the kind that the data suggest.
  */
 typedef enum { WLS_CURVE, WLS_MODES, WLS_BY_DATA } wls_wanted;
 wls_wanted wls_wants(const wls_args *a);
 /* Fits the curve through y, or through the file if y is NULL, and frees y; returns an exit status. */
 int wls_curve(wls_args *a, kspec_dataset *y);
-/* The points of a curve; wls_points_read() also notes doubts and files (wls_curve_data.c) */
+/* The points of a curve. wls_points_read() in wls_curve_data.c reads them and records doubts and file
+ * names. */
 typedef struct {
     kspec_dataset *x, *y, *weights, *at;
     size_t rows;
@@ -145,16 +146,14 @@ void wls_points_free(wls_points *p);
 void wls_print_curve(FILE *f, const wls_args *a, const wls_points *p, const kspec_wls_smooth_result *r);
 json_t *wls_curve_json(const wls_args *a, const wls_points *p, const kspec_wls_smooth_result *r);
 
-/* NTK features of rows, and the outputs of the network at its start */
+/* Holds NTK features of rows, and the outputs of the untrained network. */
 typedef struct {
     double *psi, *start;
     kspec_matrix view;
 } wls_ntk;
 
-/*
- * Compute the features, and the target minus the network's start, which the caller frees; return exit
- * statuses.
- */
+/* The first function computes the features. The second computes the target minus the output of the
+ * untrained network, which the caller frees. Both return an exit status. */
 int wls_ntk_make(const wls_args *a, const kspec_matrix *x, wls_ntk *to);
 int wls_ntk_rest(const wls_ntk *of, const kspec_matrix *y, double **rest);
 void wls_ntk_free(wls_ntk *n);
@@ -162,20 +161,20 @@ void wls_ntk_free(wls_ntk *n);
 /* Computes the errors of kspec wls theory and select; returns an exit status. */
 int wls_errors(wls_args *a);
 
-/* The options of a call on the grid */
+/* Returns the library's options for a computation on the grid. */
 kspec_wls_opts wls_opts(const wls_args *a);
 
-/* The name of a regime; and: is the truth described, so that a fit has an expected error? */
+/* The first function returns the name of a regime. The second returns 1 if the truth is described, so
+ * that a fit has an expected error. */
 static inline const char *wls_regime(int over) { return over ? "over" : "under"; }
 static inline int wls_expects(const wls_args *a) { return a->modes || a->gamma != 0 || a->noise != 0; }
 
-/* Reads one file under a role; applies --select-rows and --select-cols on request. */
+/* Reads one file, which the JSON object lists under a role. Applies --select-rows and --select-cols on
+ * request. */
 int wls_read(const wls_args *a, const char *role, const char *path, int rows, int cols, kspec_dataset **d);
 
-/*
- * Print the first lines of a table on the grid, build the JSON object with its settings, and build one of its
- * points; m is the measured point or NULL.
- */
+/* These functions print the first lines of a table on the grid, build the JSON object of the settings,
+ * and build the JSON object of one point. m is the measured point or NULL. */
 void wls_print_setting(FILE *f, const wls_args *a, const kspec_wls_opts *o);
 json_t *wls_json(const wls_args *a, const char *mode, const kspec_wls_opts *o, json_t *points);
 json_t *wls_point_json(const kspec_wls_point *q, const kspec_wls_point *m);
@@ -187,5 +186,6 @@ void wls_print_rows(FILE *f, const wls_args *a, const char *title, const double 
 /* Writes rows x cols numbers to a file, unless path is NULL; returns an exit status. */
 int wls_write(const char *path, const double *x, size_t rows, size_t cols);
 
-/* Checks --theta and --predictions: they hold a single fit, and need the options behind it. */
+/* Checks --theta and --predictions. These files hold a single fit and need the options that request this
+ * fit. */
 int wls_check_outputs(const wls_args *a, const char *verb);

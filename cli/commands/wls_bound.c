@@ -1,4 +1,5 @@
-/* kspec wls bound: computes the expected error for singular values t^-Z, and its bound. */
+/* kspec wls bound: computes the expected error for the singular values t^-Z, t = 1, 2, ..., and a bound
+ * on this error. */
 #include "commands/wls.h"
 
 /* clang-format off */

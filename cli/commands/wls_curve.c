@@ -16,10 +16,10 @@ const cli_choice wls_bases[] = {
 };
 const cli_choice wls_gaps[] = {{"error", 0}, {"omit-rows", 1}, {0}};
 
-/* Options for a curve only; any basis except fourier also means a curve */
+/* The options that apply to a curve only. Any basis except fourier also means a curve. */
 static const char *const of_a_curve[] = {"x",   "period",        "complex", "sample-weight",
                                          "nan", "stop-at-noise", "target",  NULL};
-/* Options for the papers' model, which needs --learn p,... */
+/* The options that apply to the papers' model only. This model needs --learn p,.... */
 static const char *const of_a_grid[] = {"alpha",     "gamma",         "modes", "grid",
                                         "empirical", "complex-noise", NULL};
 
@@ -74,9 +74,8 @@ static json_t *to_json(const void *result) {
     return wls_curve_json(u->a, u->points, u->r);
 }
 
-/*
- * Writes a row for each point: value and band. Complex data have both parts and half the width of the band.
- */
+/* Writes a row for each point, with the value and the ends of the band. For complex data a row has the
+ * real part, the imaginary part and half the width of the band. */
 static int write_predictions(const wls_args *a, const wls_points *p, const kspec_wls_smooth_result *r) {
     if (!a->predictions) return EXIT_DONE;
     const size_t count = p->at->rows;

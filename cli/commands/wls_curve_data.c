@@ -14,7 +14,8 @@ void wls_points_free(wls_points *p) {
     kspec_free(p->at);
 }
 
-/* Reads one column: from the table by its name or number, or from a file. where: its source, for messages */
+/* Reads one column, from the table by its name or number, or from a file. `where` describes the source in
+ * messages. */
 static int read_column(const wls_args *a, const char *role, const char *word, kspec_dataset **d) {
     const int file = cli_names_file(word);
     const char *path = file ? word : a->fit;
@@ -32,9 +33,8 @@ static int read_column(const wls_args *a, const char *role, const char *word, ks
     return status;
 }
 
-/*
- * Writes "!x,!w": all columns of the table except x and the weights. The caller frees it; NULL: all columns.
- */
+/* Sets *columns to a selection such as "!x,!w": all columns of the table except x and the weights. The
+ * caller frees the selection; NULL selects all columns. */
 static int all_but(const wls_args *a, char **columns) {
     const char *const taken[] = {a->x, a->sample_weight};
     size_t size = 1;
@@ -48,9 +48,8 @@ static int all_but(const wls_args *a, char **columns) {
     return EXIT_DONE;
 }
 
-/*
- * Checks that Y has one column, or two with --complex. A vector of complex numbers has two columns as well.
- */
+/* Checks that Y has one column, or two with --complex. A vector of complex numbers also counts as two
+ * columns. */
 static int check_shapes(const wls_args *a, wls_points *p) {
     const kspec_dataset *y = p->y;
     p->is_complex = a->complex || y->is_complex;

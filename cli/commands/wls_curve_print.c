@@ -5,7 +5,7 @@
 
 static const double TURN = 6.283185307179586;
 
-/* Returns x of point i, also if no column of x was given */
+/* Returns x of point i, even if the user gave no column of x. */
 static double x_of(const wls_points *p, size_t i) {
     return p->x ? p->x->data[i] : TURN * (double)i / (double)p->rows;
 }
@@ -93,7 +93,8 @@ void wls_print_curve(FILE *f, const wls_args *a, const wls_points *p, const kspe
 
 /* ---- JSON ---- */
 
-/* An entry of `fitted` or `predictions`; for complex data it includes the imaginary parts. */
+/* Returns an entry of the key `fitted` or `predictions`. For complex data the entry includes the
+ * imaginary parts. */
 static json_t *point_json(const wls_points *p, size_t i, double x, const double *y, const double *value,
                           double half) {
     json_t *o = json_object();

@@ -1,4 +1,4 @@
-/* kspec wls decay: computes the singular values of a kernel matrix, and the power of their decay. */
+/* kspec wls decay: computes the singular values of a kernel matrix, and the exponent of their decay. */
 #include "commands/wls.h"
 
 /* clang-format off */
@@ -54,7 +54,7 @@ static int run(void *args) {
     kspec_wls_decay_result *r;
     kspec_error err;
     kspec_status st = kspec_wls_decay(&X, &o, &r, &err);
-    if (st == KSPEC_E_ARG || st == KSPEC_E_DATA) /* the contents of the file are wrong */
+    if (st == KSPEC_E_ARG || st == KSPEC_E_DATA) /* the file could be read, but its contents are wrong */
         status = cli_error(EXIT_INPUT, "%s: %s", a->decay, err.msg);
     else
         status = st ? cli_fail(st, &err) : cli_done(&a->common, print_table, to_json, &(output){a, d, r});

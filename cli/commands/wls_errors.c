@@ -7,10 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/*
- * Expected errors at each p of --learn and, on request, measured ones. best_p: at the best p; best_weight: at
- * each p with its best weight
- */
+/* Holds the expected errors at each p of --learn and, on request, the measured errors. best_p is the
+ * point at the best p. best_weight has a point for each p, at the best weight of this p. */
 typedef struct {
     const wls_args *a;
     kspec_wls_opts o;
@@ -93,7 +91,7 @@ static kspec_status compute(output *u, kspec_error *err) {
     return st;
 }
 
-/* Reads --noise-spectrum: N numbers, which the caller frees. */
+/* Reads --noise-spectrum: The result has N numbers, which the caller frees. */
 static int read_spectrum(const wls_args *a, double **to) {
     kspec_dataset *d = NULL;
     int status = wls_read(a, "noise_spectrum", a->noise_spectrum, 0, 0, &d);

@@ -1,4 +1,4 @@
-/* kspec wls features: fits with any features, and computes their expected errors. */
+/* kspec wls features: fits data with any features, and computes the expected errors of the fits. */
 #include "commands/wls.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static const cli_option options[] = {
 
 enum { PSI, TARGET, AT, DATA_WEIGHTS, FEATURE_WEIGHTS, PRIOR, NOISE, FILES };
 
-/* The files by number, with NULL in d and m for a missing file; and `count` results */
+/* Holds the files by number, with NULL in d and m for a missing file, and `count` results. */
 typedef struct {
     const wls_args *a;
     const char *paths[FILES];
@@ -20,7 +20,8 @@ typedef struct {
     const kspec_matrix *m[FILES];
     kspec_wls_features_result **results;
     size_t count;
-    /* with --ntk: features of PSI, and of the points to predict at; the target minus the network's start */
+    /* with --ntk: the features of PSI, the features of the points of --at, and the target minus the
+     * output of the untrained network */
     wls_ntk ntk, ntk_at;
     double *rest;
 } work;
@@ -104,13 +105,13 @@ static int make_ntk(work *w) {
     return EXIT_DONE;
 }
 
-/* Adds the outputs of the network at its start to the predictions. */
+/* Adds the outputs of the untrained network to the predictions. */
 static void add_start(const work *w, kspec_wls_features_result *r) {
     for (size_t i = 0; i < r->predicted_rows && w->ntk_at.start; i++)
         for (size_t k = 0; k < r->outputs; k++) r->predicted[i * r->outputs + k] += w->ntk_at.start[i];
 }
 
-/* Writes the result to w->results[w->count], and counts it if there is one. */
+/* Computes a fit, writes its result to w->results[w->count], and increases the count on success. */
 static int fit_one(work *w, size_t p) {
     const wls_args *a = w->a;
     const kspec_wls_features_opts o = {.size = sizeof o,
@@ -127,7 +128,7 @@ static int fit_one(work *w, size_t p) {
     kspec_wls_features_result *r;
     kspec_error err;
     kspec_status st = kspec_wls_features(w->m[PSI], w->m[TARGET], &o, &r, &err);
-    if (st) return cli_fail_data(st, &err); /* the files do not fit together */
+    if (st) return cli_fail_data(st, &err); /* the files were read, but their sizes do not match */
     w->results[w->count++] = r;
     add_start(w, r);
     int status = wls_write(a->theta, r->theta, r->p, r->outputs);

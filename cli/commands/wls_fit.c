@@ -12,14 +12,16 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
-/* One fit, and its predictions (a pair for each x); each becomes NULL once it is written or hidden */
+/* One fit and its predictions (a pair of numbers for each x). Each pointer becomes NULL after the data
+ * are written to a file or hidden. */
 typedef struct {
     kspec_wls_fit_result *r;
     int shows_theta;
     double *f;
 } fit;
 
-/* xs: the number of x at which to predict. expected, measured: the errors at each p, or NULL */
+/* The result. xs is the number of points at which to predict. `expected` and `measured` are the errors at
+ * each p, or NULL. */
 typedef struct {
     const wls_args *a;
     kspec_wls_opts o;
@@ -31,7 +33,7 @@ typedef struct {
 
 /* ---- output ---- */
 
-/* The expected error of a fit, unknown if the truth is not described. */
+/* Returns the expected error of a fit, which is unknown unless the user describes the truth. */
 static kspec_wls_point expected_of(const output *u, size_t i) {
     if (u->expected) return *u->expected->points[i];
     const kspec_wls_fit_result *r = u->fits[i].r;
@@ -44,7 +46,8 @@ static kspec_wls_point expected_of(const output *u, size_t i) {
                              .accuracy = NAN};
 }
 
-/* Adds the fit at the points of the grid, or its real part for real data. The error of the fit is unknown. */
+/* Adds the fit at the points of the grid, or its real part for real data. The JSON object says that the
+ * error of this fit is unknown. */
 static json_t *fitted_json(const output *u) {
     json_t *list = json_array();
     const int pairs = u->y->cols == 2;
@@ -107,14 +110,14 @@ static void print_table(FILE *f, const void *result) {
 
 /* ---- the fits ---- */
 
-/* Does the first of two columns look like x? */
+/* Returns 1 if the first of two columns increases, as x would. */
 static int increases(const kspec_dataset *y) {
     for (size_t i = 1; i < y->rows; i++)
         if (!(y->data[2 * i] > y->data[2 * i - 2])) return 0;
     return y->rows > 2;
 }
 
-/* Warns of data that would suit another reading as well, or better. */
+/* Warns if the data would fit another interpretation as well or better. */
 static void warn_of(const wls_args *a, const kspec_dataset *y) {
     if (y->cols == 2 && !y->is_complex && increases(y))
         cli_warn(
