@@ -17,7 +17,7 @@ const cli_command *const cli_commands[] = {
     &cmd_plot,      &cmd_config,   &cmd_completion, NULL,
 };
 
-/* Questions for the overview, each with its first command */
+/* The questions of the overview, each with the first of its commands. */
 static const struct {
     const cli_command *first;
     const char *question;
@@ -96,11 +96,9 @@ static int help(int argc, char **argv) {
     return cli_print(print_help, verb ? verb : c);
 }
 
-/*
- * Opens closed standard files as /dev/null. If the shell has closed one ("2>&-"), the next file opened would
- * take its number, and a message would land in the result. /dev/null, opened the wrong way, keeps the number
- * and still fails.
- */
+/* Opens closed standard files as /dev/null. If the shell has closed standard error ("2>&-"), the next
+ * file that kspec opens would get its number, and messages would end up in that file. /dev/null occupies
+ * the number. It is opened the wrong way, so that reading or writing still fails. */
 static void hold_standard_files(void) {
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
@@ -114,7 +112,7 @@ static int check_isa(void) {
                      getenv("KSPEC_ISA"));
 }
 
-/* Before any computation: can the picture be drawn, and can the results be written? */
+/* Checks before any computation that the picture can be drawn and the results can be written. */
 static int check_output(const cli_common *c, const void *args) {
     int status = EXIT_DONE;
     if (c->plot && c->output && strcmp(c->output, c->plot) == 0)
@@ -126,7 +124,7 @@ static int check_output(const cli_common *c, const void *args) {
         if (!o->writes) continue;
         const char *path = *(const char *const *)((const char *)args + o->offset);
         kspec_error err;
-        if (!path) continue; /* rank 0 writes this file */
+        if (!path) continue; /* only rank 0 writes this file */
         kspec_status st = kspec_write_check(path, o->writes == WRITES_ARRAY ? 2 : 0, &err);
         if (st) status = cli_fail_writing(st, &err);
     }

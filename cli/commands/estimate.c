@@ -132,7 +132,7 @@ static void print_table(FILE *f, const void *result) {
 /* ---- matrices ---- */
 
 /* Holds the arguments NAME=INPUT as labels and inputs. Inputs with the same NAME are trials of one
- * matrix. `names` owns copies */
+ * matrix. `names` owns copies of the labels. */
 typedef struct {
     cli_common c;
     cli_labels labels;

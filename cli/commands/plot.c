@@ -72,9 +72,7 @@ static int load(const char *path, json_t **object) {
     return EXIT_DONE;
 }
 
-/*
- * Returns a name for a result: "runs/a.json" becomes "a", or stays the whole path if `whole` is 1.
- */
+/* Returns a name for a result: "runs/a.json" becomes "a", or stays the whole path if `whole` is 1. */
 static char *name_of(const char *path, int whole) {
     const char *slash = strrchr(path, '/');
     char *name = strdup(slash && !whole ? slash + 1 : path);

@@ -1,14 +1,13 @@
-/*
- * Draws the result of kspec compare. Several matrices give a square of tiles, one for each alignment. Two
- * matrices give the alignment with its interval, the biased alignment next to it, and the differences in
- * units of standard errors.
- */
+/* Draws the result of kspec compare. For several matrices, the picture is a square of tiles, one for each
+ * alignment. For two matrices, it shows the alignment with its interval, the biased alignment, and the
+ * differences in units of standard errors. */
 #include "plot/plot.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Adds the alignments of the results side by side, by their rows and, for several results, their names. */
+/* Adds the alignments of all results side by side, labelled by the rows and, for several results, by the
+ * results' names. */
 static void add_alignments(plot_figure *f, plot_panel *p, const plot_source *s, size_t count) {
     plot_series *all[2] = {plot_add_series(f, p, "unbiased, 95% interval", PLOT_POINTS, -1),
                            plot_add_series(f, p, "of the matrices themselves", PLOT_POINTS, -1)};
@@ -25,10 +24,9 @@ static void add_alignments(plot_figure *f, plot_panel *p, const plot_source *s, 
     }
 }
 
-/*
- * The z whose two-sided p-value is p, with the sign of the difference. p may be computed on logarithms, so
- * value / stderr can differ. Bisects p = erfc(z / sqrt 2).
- */
+/* Returns the z whose two-sided p-value is the p of the difference, with the sign of the difference. It
+ * may differ from value / stderr, because p may be computed on logarithms. The function solves p = erfc(z
+ * / sqrt 2) by bisection. */
 static double z_of(const json_t *difference) {
     double p = plot_number(difference, "p"), low = 0, high = 38;
     if (!(p >= 0)) return NAN;
@@ -39,7 +37,7 @@ static double z_of(const json_t *difference) {
     return copysign(low, plot_number(difference, "value"));
 }
 
-/* Adds a bar for each difference, the first on top, and the results below each other. */
+/* Adds a bar for each difference, with the first difference on top and later results further down. */
 static size_t add_differences(plot_figure *f, plot_panel *p, const plot_source *s, size_t left) {
     const json_t *e;
     size_t i;
@@ -61,7 +59,7 @@ static void add_name(plot_figure *f, plot_panel *p, const json_t *difference) {
 
 /* ---- several matrices ---- */
 
-/* Of two batches, the second is to the right. */
+/* For two batches, the columns are the matrices of the second batch. */
 static int plot_square(plot_figure *f, const plot_source *s) {
     const json_t *labels = plot_list(s, "labels"), *rows = plot_list(s, "alignments");
     const json_t *other = json_object_get(s->json, "other_labels");

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* FEW: up to this number, each point is described. MOST: points of longer series have no titles */
+/* FEW is the largest number of points that are described one by one. Points of a series longer than MOST
+ * have no titles. */
 enum { FEW = 12, MOST = 200 };
 
 static void put_point(FILE *to, const plot_point *q) {
@@ -61,16 +62,14 @@ void plot_describe(FILE *to, const plot_figure *f) {
 
 /* ---- a place ---- */
 
-/* The position on an axis: 0 at the low end, 1 at the high end */
+/* Returns the position of x on an axis: 0 at the low end, 1 at the high end. */
 static double along(const plot_axis *a, double x) {
     if (a->scale != PLOT_LOG) return (x - a->low) / (a->high - a->low);
     return x > 0 ? log(x / a->low) / log(a->high / a->low) : NAN;
 }
 
-/*
- * Does a mark show this point? gnuplot does not name the points of marks, so the place of the mark decides,
- * which has two digits.
- */
+/* Returns 1 if a mark in the picture shows this point. gnuplot does not name the points, so the function
+ * compares places, which gnuplot writes with two digits. */
 static int is_drawn(const plot_panel *p, const plot_series *s, const plot_point *q, const plot_layout *l,
                     const plot_place *frame, double x, double y) {
     static const double NEAR = 0.3;

@@ -1,9 +1,7 @@
-/*
- * Draws the result of kspec dimension: the dimension against the number of rows. The points of a curve are
- * estimates from parts of the matrix; the last one uses all rows. The picture also has the biased dimension
- * of the matrix itself, which grows with the number of rows. Several matrices without curves stand side by
- * side, by their names. The matrices of a batch form a line over its index.
- */
+/* Draws the result of kspec dimension: the dimension against the number of rows. The points of a curve
+ * are estimates from parts of the matrix; the last one uses all rows. The picture also shows the biased
+ * dimension of the matrix itself, which grows with the number of rows. Several matrices without curves
+ * are drawn side by side above their names. The matrices of a batch form a line over its index. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -26,7 +24,8 @@ static void add_curve(plot_figure *f, plot_panel *p, const plot_source *s, const
     plot_label(s, label, name, sizeof name);
     snprintf(full, sizeof full, "%s%s%s", own ? own : "", own ? ": " : "", name);
     plot_series *line = plot_add_series(f, p, full, PLOT_LINESPOINTS, -1);
-    /* The last point of the curve is the whole matrix, whose numbers have separate keys. */
+    /* The loop skips the last point of the curve: this point is the whole matrix, whose numbers have
+     * separate keys. */
     for (size_t k = 0; k + 1 < json_array_size(curve); k++) {
         const json_t *point = json_array_get(curve, k);
         plot_add_point(f, line, plot_number(point, "rows"), plot_number(point, key), NAN, NAN);
@@ -52,10 +51,8 @@ static int any_curve(const json_t *results) {
     return 0;
 }
 
-/*
- * Adds result number i to both series: the dimension with its interval, and the biased dimension of the
- * matrix.
- */
+/* Adds the dimension of result number i, with its interval, to the first series, and the biased dimension
+ * of the matrix to the second. */
 static int add_pair(plot_figure *f, const plot_source *s, plot_series *const all[2], size_t i,
                     const json_t *e) {
     int status = check(s, e);
@@ -81,7 +78,7 @@ static int add_row(plot_figure *f, const plot_source *s, const json_t *results) 
     return EXIT_DONE;
 }
 
-/* Adds a batch: a line with a band over its index. */
+/* Adds a batch as a line with a band, drawn over the index of the batch. */
 static int add_batch(plot_figure *f, const plot_source *s, const json_t *results) {
     const json_t *e;
     size_t i;

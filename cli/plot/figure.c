@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Makes room for one more entry in a list of `count`. Without memory, returns NULL and marks the figure as
- * failed.
- */
+/* Makes room for one more entry in a list of `count`. If memory runs out, the function returns NULL and
+ * marks the figure as failed. */
 static void *grow(plot_figure *f, void *list, size_t count, size_t size) {
     void *more = (count & (count - 1)) == 0 ? realloc(list, (count ? 2 * count : 1) * size) : list;
     if (!more) f->failed = 1;
@@ -170,7 +168,7 @@ void plot_shape_title(plot_figure *f, const plot_source *s, size_t count) {
     const json_t *only = NULL;
     for (size_t k = 0; k < count; k++)
         if (strcmp(s[k].command, "theory") != 0 && strcmp(s[k].command, "generate") != 0) {
-            if (only) return; /* The legend names several results. */
+            if (only) return; /* with several results, the legend names them and the title stays empty */
             only = s[k].json;
         }
     double rows = plot_number(only, "rows"), cols = plot_number(only, "cols"),

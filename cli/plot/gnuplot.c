@@ -1,7 +1,6 @@
-/*
- * Writes the gnuplot script of a figure. Every text is a string in single quotes, in which gnuplot runs and
- * replaces nothing. Numbers are unchanged in a data block, and the plot command converts them for the axis.
- */
+/* Writes the gnuplot script of a figure. Every text is a string in single quotes, in which gnuplot
+ * neither runs commands nor replaces anything. A data block contains the original numbers, and the plot
+ * command converts them for the axis. */
 #include "plot/plot.h"
 #include "plot/layout.h"
 
@@ -14,7 +13,8 @@ static const char *const colors[PLOT_COLORS] = {"#000000", "#E69F00", "#56B4E9",
 static const int order[PLOT_COLORS] = {5, 6, 3, 1, 7, 2, 0, 4};
 int plot_color(size_t turn) { return order[turn % PLOT_COLORS]; }
 
-/* the numbers of gnuplot's filled and open marks, and of its lines; line 3 is reserved for dotted series */
+/* the numbers of gnuplot's filled marks, open marks and dash patterns; pattern 3 is reserved for dotted
+ * series */
 static const int shapes[] = {7, 5, 9, 13, 11, 4, 6, 8};
 static const int dashes[] = {1, 2, 4, 5};
 /* A line of at most this many points has marks. */
@@ -22,10 +22,8 @@ enum { FEW = 60 };
 
 /* ---- texts ---- */
 
-/*
- * Writes a run of text. Some letters have a meaning in gnuplot's enhanced text, and a backslash removes this
- * meaning.
- */
+/* Writes a run of text. Some characters have a special meaning in gnuplot's enhanced text; a backslash
+ * before them removes this meaning. */
 static void put_run(FILE *to, const char *run, size_t n, char kind) {
     if (kind) fprintf(to, "%c{", kind);
     for (size_t i = 0; i < n; i++) {
@@ -54,7 +52,7 @@ static void put_text(FILE *to, const char *text, size_t most) {
     fputc('\'', to);
 }
 
-/* Writes the name of a tick. The name is a format string, so '%' is doubled. */
+/* Writes the name of a tick. gnuplot reads the name as a format string, so the function doubles each '%'. */
 static void put_name_run(FILE *to, const char *run, size_t n, char kind) {
     for (size_t i = 0, k; i < n; i += k) {
         for (k = run[i] == '%'; i + k < n && run[i] != '%' && run[i + k] != '%';) k++;
@@ -64,7 +62,8 @@ static void put_name_run(FILE *to, const char *run, size_t n, char kind) {
 
 /* ---- axes ---- */
 
-/* The numbers k 10^e of the axis, k = 1, 2, 5 or k = 1 to 9; returns their count, at most `most`. */
+/* Finds the numbers k 10^e on the axis, for k = 1, 2, 5 or (`all`) for k = 1 to 9. Returns their count,
+ * which is at most `most`. */
 static int multiples(const plot_axis *a, int all, int most, double *to) {
     int count = 0;
     for (double e = floor(log10(a->low)); e <= log10(a->high); e++)
@@ -75,7 +74,7 @@ static int multiples(const plot_axis *a, int all, int most, double *to) {
     return count;
 }
 
-/* Multiples of 1, 2 or 5 times a power of ten, of which a short axis has four to nine */
+/* The step is 1, 2 or 5 times a power of ten. A short axis contains four to nine multiples of this step. */
 static int even_steps(const plot_axis *a, int most, double *to) {
     const double least = (a->high - a->low) / 9, power = pow(10, floor(log10(least)));
     const double step = power * (least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10);
@@ -84,11 +83,10 @@ static int even_steps(const plot_axis *a, int most, double *to) {
     return count;
 }
 
-/*
- * Writes the names of a logarithmic axis that has fewer than three powers of ten. A reader recognises the
- * scale by the distances of three names. The first of these kinds that has three is used: 1, 2 and 5 times
- * powers of ten (unless the axis is very short), 1 to 9 times, equal steps.
- */
+/* Writes the names of a logarithmic axis that has fewer than three powers of ten. A reader recognises a
+ * logarithmic scale by the distances between three names. The function tries 1, 2 and 5 times powers of
+ * ten (unless the axis is very short), then 1 to 9 times powers of ten, then equal steps, and uses the
+ * first that gives three names. */
 static void put_short_log(FILE *to, char axis, const plot_axis *a) {
     enum { MOST = 32, LEAST = 3 };
     double ticks[MOST];
@@ -117,7 +115,8 @@ static void put_names(FILE *to, char axis, char *const *names, size_t count) {
     fputs(")\n", to);
 }
 
-/* Writes ticks at powers of ten, as far apart as their names need; `room`: pixels of the axis. */
+/* Writes ticks at powers of ten, so far apart that their names do not overlap. `room` is the length of
+ * the axis in pixels. */
 static void put_powers(FILE *to, char axis, const plot_axis *a, double room) {
     enum { NAME = 46 };
     const double low = log10(a->low), high = log10(a->high), step = ceil((high - low) * NAME / room);
@@ -179,7 +178,7 @@ static void put_data(FILE *to, size_t panel, size_t series, const plot_series *s
     fputs("END\n", to);
 }
 
-/* The clauses of one plot command; `clauses` counts them */
+/* One plot command, whose clauses are separated by commas. `clauses` is the number of clauses so far. */
 typedef struct {
     FILE *to;
     size_t panel, clauses, letters;
@@ -199,7 +198,7 @@ static void put_title(const clause_list *c, const char *label) {
     put_text(c->to, label, c->letters);
 }
 
-/* Writes column 1, shifted by the offset of the series. */
+/* Writes gnuplot's expression for column 1, shifted by the offset of the series. */
 static void put_x(FILE *to, const plot_series *s) {
     if (s->shift != 0)
         fprintf(to, "($1+%.6g)", s->shift);
@@ -223,10 +222,8 @@ static void put_band(clause_list *c, size_t k, const char *color, const char *la
     const plot_series *s = c->p->series[k];
     begin(c, k);
     put_x(c->to, s);
-    /*
-     * on a logarithmic axis, a band with a lower end that is not positive reaches down to the frame; without
-     * a positive upper end there is no band
-     */
+    /* on a logarithmic axis, a band whose lower end is not positive reaches down to the frame, and a band
+     * whose upper end is not positive is not drawn */
     if (c->p->y.scale == PLOT_LOG)
         fprintf(c->to, ":($4>0?($3>0?$3:%.17g):NaN):($4>0?$4:NaN)", c->p->y.low);
     else
@@ -244,7 +241,7 @@ static void put_error_bars(clause_list *c, size_t k, const char *color, int abov
         fprintf(c->to, ":($2<=0&&$4>0?%.17g:NaN):(%.17g):4", low, low);
     else if (c->p->y.scale == PLOT_LOG)
         fprintf(c->to, ":($3<=$4?$2:NaN):($3>0?$3:%.17g):4", low);
-    else /* Skips a point without a bar, because gnuplot would draw a stray cap. */
+    else /* A point without an error bar is skipped, because gnuplot would draw a stray cap. */
         fputs(":($3<=$4?$2:NaN):3:4", c->to);
     fprintf(c->to,
             " with yerrorbars linetype 1 dashtype %d linecolor rgb '%s' linewidth 1 pointtype 0 pointsize 0 "
@@ -264,7 +261,7 @@ static void put_bars(clause_list *c, size_t k, const char *color, const char *la
     put_title(c, label);
 }
 
-/* Draws tiles from white at 0 to blue at 1, with the number on each. */
+/* Draws tiles, whose colour goes from white at 0 to blue at 1, and writes the number on each tile. */
 static void put_tiles(clause_list *c, size_t k) {
     begin(c, k);
     fputs("1:2:(0.48):(0.48):3 with boxxyerror fillcolor palette fillstyle solid noborder notitle", c->to);
@@ -285,7 +282,7 @@ static void put_series(clause_list *c, size_t k, size_t turn) {
     double size = s->count > FEW ? 0.35 : 0.75;
     if (s->style == PLOT_DASHED) dash = 2;
     if (s->style == PLOT_DOTTED) dash = 3;
-    /* Dashes also distinguish series, not only colours; black is solid. */
+    /* Series differ in dashes as well as in colours; the black series is solid. */
     if (!marks && s->color != PLOT_BLACK &&
         (s->style == PLOT_LINE || s->style == PLOT_LINESPOINTS || s->style == PLOT_BAND))
         dash = dashes[turn % (sizeof dashes / sizeof *dashes)];
@@ -375,7 +372,7 @@ static void put_mark_names(clause_list *c) {
 
 /* ---- the whole script ---- */
 
-/* Writes a panel. unit: the size that gnuplot's terminal calls a font of size 1 */
+/* Writes the commands for a panel. `unit` is the size that gnuplot's terminal calls a font of size 1. */
 static void put_panel(FILE *to, const plot_figure *f, size_t i, const plot_layout *l, double unit) {
     const plot_panel *p = f->panels[i];
     const plot_place *at = &l->places[i];
@@ -435,7 +432,7 @@ void plot_script(FILE *to, const plot_figure *f, const plot_look *look, plot_for
     fprintf(to, " enhanced font 'sans-serif,%g' background '#ffffff'\n", PLOT_FONT * unit);
     if (unit == 1)
         fputs("set xtics offset 0,0.3\nset xlabel offset 0,0.7\nset ylabel offset 0.8,0\n",
-              to); /* the lines of this text need more space */
+              to); /* raised and lowered text needs more space */
     fputs("set border 3 linecolor rgb '#444444'\nset tics nomirror out scale 0.6 textcolor rgb '#222222'\n"
           "set grid xtics ytics nomxtics nomytics linetype 1 linecolor rgb '#dddddd' linewidth 0.6\n"
           "set bars 0.6\nset title offset 0,-0.3\n"

@@ -6,7 +6,7 @@
 
 enum { DIGITS = 10 };
 
-/* Writes a position on an axis, or the name of the position if it has one. */
+/* Writes a position on an axis as its name, or as a number if the position has no name. */
 static void put_named(FILE *to, double x, char *const *names, size_t count) {
     if (!(x >= 0 && x < (double)count)) {
         page_cell(to, x, DIGITS);

@@ -89,7 +89,7 @@ static int read_panel(plot_figure *f, const plot_source *src, const json_t *o) {
     if (!json_is_array(series)) return plot_unfit(src, "missing list \"series\" in a panel");
     plot_panel *p = plot_add_panel(f, json_string_value(json_object_get(o, "title")),
                                    plot_word(o, "xlabel", NULL), plot_word(o, "ylabel", NULL));
-    if (!p) return EXIT_DONE; /* plot_add_panel() has set `failed`, which is checked at the end */
+    if (!p) return EXIT_DONE; /* plot_add_panel() has then set `failed`, which the caller checks at the end */
     if (plot_word(o, "note", NULL)) plot_text(f, &p->note, "%s", plot_word(o, "note", ""));
     int status = read_axis(&p->x, src, o, "xscale", "xrange");
     if (!status) status = read_axis(&p->y, src, o, "yscale", "yrange");

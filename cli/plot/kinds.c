@@ -1,10 +1,11 @@
-/* Lists which function draws which result, and which results can share a figure. */
+/* Lists the function that draws the results of each command, and the commands whose results can share a
+ * figure. */
 #include "plot/plot.h"
 
 #include <string.h>
 
 /* clang-format off */
-/* `with`: the kinds that can share a figure with this kind */
+/* The kinds of results. `with` lists the kinds that can share a figure with this kind. */
 static const struct {
     const char *command;
     int (*make)(plot_figure *f, const plot_source *s, size_t count);
@@ -31,7 +32,7 @@ static int kind_of(const plot_source *s) {
     return -1;
 }
 
-/* Can a result of this command share a figure with results of this kind? */
+/* Returns 1 if a result of this command can share a figure with results of this kind. */
 static int goes_with(int kind, const char *command) {
     for (int k = 0; k < 2; k++)
         if (kinds[kind].with[k] && strcmp(kinds[kind].with[k], command) == 0) return 1;

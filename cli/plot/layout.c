@@ -4,9 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-/* The mean width of a letter, as a fraction of the font's size; rather too wide, since fonts differ */
+/* The mean width of a letter as a fraction of the font's size. The value is slightly large, because fonts
+ * differ. */
 static const double LETTER = 0.58;
-/* The height of a bar; the space to the left of a legend's text */
+/* Sizes in pixels: the height of a named bar, and the space to the left of a legend's text. */
 enum { BAR_NAME_ROW = 24, SAMPLE = 78 };
 
 /* ---- legends ---- */
@@ -15,7 +16,7 @@ static size_t legend_entries(const plot_panel *p) {
     size_t n = 0;
     for (size_t k = 0; k < p->series_count; k++) n += p->series[k]->label && p->series[k]->count;
     for (size_t k = 0; k < p->mark_count; k++) n += p->marks[k].label != NULL;
-    return n > 1 ? n : 0; /* the title names a single series */
+    return n > 1 ? n : 0; /* a single series has no legend, since the title names the series */
 }
 
 static double text_width(const char *text, double font) {
@@ -37,7 +38,7 @@ static int color_of(const plot_panel *p, size_t k) {
     return p->series[k]->color >= 0 ? p->series[k]->color : plot_color(k);
 }
 
-/* Does a's legend contain all entries of b's? */
+/* Returns 1 if the legend of panel a contains all entries of the legend of panel b. */
 static int covers(const plot_panel *a, const plot_panel *b) {
     for (size_t k = 0; k < b->series_count; k++) {
         const plot_series *s = b->series[k];
@@ -66,7 +67,7 @@ static size_t columns_of(const plot_figure *f, const plot_look *look) {
     return c > n ? n : c ? c : 1;
 }
 
-/* The panel whose legend serves its whole row, or SIZE_MAX */
+/* Returns the panel whose legend serves the whole row r, or SIZE_MAX. */
 static size_t row_legend(const plot_figure *f, size_t C, size_t r) {
     for (size_t i = r * C; i < f->panel_count && i < (r + 1) * C; i++) {
         size_t k = r * C;
@@ -76,11 +77,9 @@ static size_t row_legend(const plot_figure *f, size_t C, size_t r) {
     return SIZE_MAX;
 }
 
-/*
- * Chooses the panels with a legend. If every row needs at most one legend, the legend stands to the right of
- * the row's panels. A row like the row above has none. Then `right` is set. Otherwise each panel has a legend
- * next to it.
- */
+/* Chooses the panels with a legend. If one legend per row is enough, each legend stands to the right of
+ * its row, and *right is set. A row with the same series as the row above then gets no legend. Otherwise
+ * each panel has a legend of its own. */
 static void choose_legends(const plot_figure *f, size_t C, size_t R, int *right, plot_layout *l) {
     *right = 1;
     for (size_t r = 0; r < R && f->panel_count; r++) *right &= row_legend(f, C, r) != SIZE_MAX;
@@ -100,10 +99,8 @@ int plot_names_powers(const plot_axis *a) {
     return last - first >= 2;
 }
 
-/*
- * The approximate length of the longest number next to the axis, from a step of a sixth of the axis, or from
- * its smallest power
- */
+/* Returns the approximate length of the longest number next to the axis, in letters. A linear axis has
+ * steps of about a sixth of its length; a logarithmic axis has powers of ten. */
 static double tick_letters(const plot_axis *a) {
     double largest = fmax(fabs(a->low), fabs(a->high)), step = (a->high - a->low) / 6;
     if (a->scale == PLOT_LOG && plot_names_powers(a)) return 4; /* 10^{-5} */
@@ -119,7 +116,8 @@ static double left_margin(const plot_panel *p) {
     return names > 0 ? names + 24 : 84 + LETTER * PLOT_FONT * fmax(0, tick_letters(&p->y) - 5);
 }
 
-/* The left margin of a column: its frames begin at one place, except frames with names. */
+/* Returns the left margin of panel i. All frames of a column begin at the same place, except frames with
+ * names. */
 static double column_margin(const plot_figure *f, size_t C, size_t i) {
     double margin = left_margin(f->panels[i]);
     for (size_t k = i % C; k < f->panel_count && !f->panels[i]->name_count; k += C)
@@ -138,12 +136,12 @@ int plot_names_slant(const plot_panel *p) {
     return (longest_xname(p) + PLOT_FONT) * (double)p->xname_count > NARROWEST;
 }
 
-/* The extra height of names below the axis x, at an angle of 30 degrees */
+/* Returns the extra height in pixels of names below the axis x that are written at an angle of 30 degrees. */
 static double below_axis(const plot_panel *p) {
     return plot_names_slant(p) ? fmin(0.5 * longest_xname(p), 120) : 0;
 }
 
-/* The height that a row needs for its bars and legends */
+/* Returns the height in pixels that row r needs for its bars and legends. */
 static double row_height(const plot_figure *f, size_t C, size_t r, double usual, double font) {
     double height = usual;
     for (size_t i = r * C; i < f->panel_count && i < (r + 1) * C; i++) {
@@ -157,15 +155,13 @@ static double row_height(const plot_figure *f, size_t C, size_t r, double usual,
     return height;
 }
 
-/* The height of a legend below its panel */
+/* Returns the height in pixels of the legend below panel i. */
 static double legend_height(const plot_figure *f, const plot_layout *l, size_t i, double font) {
     return l->places[i].legend ? 12 + 1.5 * font * (double)legend_entries(f->panels[i]) : 0;
 }
 
-/*
- * The most space that any panel of a row needs below its frame, for axis, names and a note. Frames of one row
- * end at the same height.
- */
+/* Returns the largest space that a panel of row r needs below its frame for axis, names and a note. All
+ * frames of a row end at the same height. */
 static double row_foot(const plot_figure *f, size_t C, size_t r) {
     double foot = 0;
     for (size_t i = r * C; i < f->panel_count && i < (r + 1) * C; i++)
@@ -178,7 +174,7 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
     double font = PLOT_FONT - 1, shared = 0, beside[PLOT_MOST_PANELS] = {0}, rows[PLOT_MOST_PANELS],
            total = 0;
     double column[PLOT_MOST_PANELS], height = R == 1 && C < 3 ? 380 : 320;
-    double band = f->title && !look->narrow ? 40 : 12; /* height of the figure's title */
+    double band = f->title && !look->narrow ? 40 : 12; /* the height of the figure's title in pixels */
     int right;
     memset(l, 0, sizeof *l);
     choose_legends(f, C, R, &right, l);
@@ -201,7 +197,7 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
             if (f->panels[i]->name_count) column[c] = fmax(column[c], left_margin(f->panels[i]) + 420);
         l->width += column[c] + beside[c];
     }
-    double stretch = 1, taller = 1; /* --size stretches the frames, not the letters */
+    double stretch = 1, taller = 1; /* the option --size stretches the frames but not the letters */
     if (look->width) {
         shared = fmin(shared, 0.45 * (double)look->width);
         stretch = ((double)look->width - shared) / (l->width - shared);
@@ -209,7 +205,7 @@ void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l) {
         l->width = (double)look->width, l->height = (double)look->height;
     }
     l->title_height = 1 - 0.55 * band / l->height;
-    /* a long title shrinks before it is cut */
+    /* a long title gets smaller letters before its end is cut off */
     const double wanted = l->width / (LETTER * fmax(1, f->title ? (double)plot_letters(f->title) : 0));
     l->title_font = fmax(11, fmin(15, wanted));
     l->title_letters = look->narrow ? 0 : (size_t)fmax(8, l->width / (l->title_font * LETTER));

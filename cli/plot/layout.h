@@ -8,7 +8,7 @@
 
 enum { PLOT_FONT = 13, PLOT_NOTE_FONT = 10, PLOT_LEGEND_LETTERS = 40, PLOT_MOST_PANELS = 64 };
 
-/* The frame of a panel, the room for its texts, and whether a legend stands next to it */
+/* The place of a panel: its frame, the space for its texts, and the place of its legend. */
 typedef struct {
     double left, right, bottom, top;
     double note_height, legend_left, legend_top, legend_font;
@@ -16,7 +16,7 @@ typedef struct {
     int legend;
 } plot_place;
 
-/* Width and height in units of 1/96 inch. Without title_letters the page shows the title. */
+/* Width and height in units of 1/96 inch. If title_letters is 0, the page shows the title. */
 typedef struct {
     double width, height;
     double title_height, title_font;
@@ -24,10 +24,12 @@ typedef struct {
     plot_place places[PLOT_MOST_PANELS];
 } plot_layout;
 
-/* Are the names below the axis x too long to stand upright next to each other? */
+/* Returns 1 if the names below the axis x are too long for horizontal text, and so are written at an
+ * angle. */
 int plot_names_slant(const plot_panel *p);
 
-/* Are the names of a logarithmic axis powers of ten? At least three of them lie on it. */
+/* Returns 1 if a logarithmic axis is named by powers of ten, because at least three powers lie on the
+ * axis. */
 int plot_names_powers(const plot_axis *a);
 
 void plot_lay_out(const plot_figure *f, const plot_look *look, plot_layout *l);

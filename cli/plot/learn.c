@@ -1,8 +1,7 @@
-/*
- * Draws the moments of a network's features while it learns: one column per order, the naive estimate above,
- * the unbiased one below. The line of a width is the mean over seeds, with their middle half as a band. With
- * a single seed, bars show 95% intervals. A dotted line is the subsample.
- */
+/* Draws the moments of a network's features while the network learns. Each order has a column, with the
+ * naive estimate above and the unbiased estimate below. A line shows the mean over the seeds of one
+ * width, and a band shows the middle half of the seeds. With a single seed, bars show 95% intervals. A
+ * dotted line shows the estimate from a subsample. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@
 
 enum { COLUMNS = 7, WIDTHS = 16 };
 
-/* The q-quantile of sorted values, interpolated */
+/* Returns the q-quantile of sorted values by linear interpolation. */
 static double quantile(const double *v, size_t n, double q) {
     double at = q * (double)(n - 1);
     size_t i = (size_t)at;
@@ -105,7 +104,7 @@ static int fill(plot_figure *f, plot_panel *p, const plot_source *s, size_t coun
     return status;
 }
 
-/* Does any width occur more than once? */
+/* Returns 1 if some width occurs more than once, with different seeds. */
 static int has_seeds(const plot_source *s, size_t count) {
     for (size_t k = 0; k < count; k++) {
         double widths[WIDTHS];
@@ -116,7 +115,8 @@ static int has_seeds(const plot_source *s, size_t count) {
     return 0;
 }
 
-/* Begins the title with the change of the first order over the last run, which has the largest width. */
+/* Begins the title with the change of the first plotted moment during the last run, which has the largest
+ * width. */
 static void lead(plot_figure *f, const json_t *runs, size_t order) {
     const json_t *run = json_array_get(runs, json_array_size(runs) - 1),
                  *epochs = json_object_get(run, "epochs");
@@ -136,7 +136,8 @@ int plot_learn(plot_figure *f, const plot_source *s, size_t count) {
     for (size_t k = 0; k < count && !status; k++) status = survey(&s[k], widths, &n, &orders);
     if (status) return status;
     if (!orders) return plot_unfit(s, "missing lists \"unbiased\" in the epochs");
-    size_t first = orders > 1 ? 2 : 1; /* m(1) is 1 by the scale of the features */
+    /* The plot begins at order 2, because the features are scaled so that m(1) is 1. */
+    size_t first = orders > 1 ? 2 : 1;
     f->columns = orders - first + 1 < COLUMNS ? orders - first + 1 : COLUMNS;
     plot_panel *panels[COLUMNS][2];
     for (int r = 0; r < 2; r++)

@@ -11,20 +11,22 @@
 
 static double signed_root(double m, double n) { return copysign(pow(fabs(m), 1 / n), m); }
 
-/* Adds the true moments to both panels: level lines behind the estimates, or points if there are none. */
+/* Adds the true moments to both panels: as level lines behind the estimates, or as points if the figure
+ * has no estimates. */
 static void add_truth(plot_figure *f, plot_panel *const panels[2], const json_t *moments, const char *label,
                       int alone) {
     for (int roots = 0; roots < 2; roots++) {
         plot_series *s = plot_add_series(f, panels[roots], label, alone ? PLOT_LINESPOINTS : PLOT_LEVELS,
                                          alone ? -1 : PLOT_BLACK);
-        for (size_t i = (size_t)roots; i < json_array_size(moments); i++) { /* m(1) equals its root */
+        for (size_t i = (size_t)roots; i < json_array_size(moments); i++) { /* roots begin at order 2 */
             double n = (double)(i + 1), m = plot_value(json_array_get(moments, i));
             plot_add_point(f, s, n, roots ? signed_root(m, n) : m, NAN, NAN);
         }
     }
 }
 
-/* Adds the estimates of one estimator, number `k` of `all`, to both panels. Estimators stand side by side. */
+/* Adds the estimates of one estimator, number `k` of `all`, to both panels. The estimators of one order
+ * are drawn side by side. */
 static void add_estimator(plot_figure *f, plot_panel *const panels[2], const plot_source *src,
                           const char *name, size_t k, size_t all) {
     char label[256];

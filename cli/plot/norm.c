@@ -6,7 +6,8 @@
 
 enum { METHODS = 16 };
 
-/* Do two results have the same matrix and kernel? Then the points of a method form one curve. */
+/* Returns 1 if two results have the same matrix and kernel. In this case the points of a method form one
+ * curve. */
 static int same_matrix(const json_t *a, const json_t *b) {
     static const char *const keys[] = {"input", "scaling", "rows", "cols", "kernel", "sigma"};
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
@@ -29,10 +30,8 @@ static void add_entry(plot_figure *f, plot_series *s, const json_t *e, int singl
     plot_add_point(f, s, single ? 0 : plot_number(e, "seconds"), y, low, high);
 }
 
-/*
- * Begins the title with the exact norm, else with the first norm that has an interval, else with the first
- * norm.
- */
+/* Begins the title with the exact norm if known, otherwise with the first norm that has an interval,
+ * otherwise with the first norm. */
 static void lead(plot_figure *f, const json_t *list, double exact) {
     size_t i;
     const json_t *e, *best = NULL;
@@ -48,7 +47,7 @@ static void lead(plot_figure *f, const json_t *list, double exact) {
 }
 
 int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
-    /* A single number needs no axis of time. */
+    /* 1 if the figure has a single number, which needs no axis of time */
     const int single = count == 1 && json_array_size(json_object_get(s->json, "results")) == 1;
     plot_panel *p = plot_add_panel(f, NULL, single ? NULL : "time in seconds", "spectral norm");
     const char *names[METHODS];
@@ -90,7 +89,8 @@ int plot_norm(plot_figure *f, const plot_source *s, size_t count) {
         }
     static const char *const words[] = {"bar: 95% interval", "bar: spread of draws", "bar: bound"};
     static const plot_style styles[] = {PLOT_LINE, PLOT_DASHED, PLOT_DOTTED};
-    for (int k = 0; k < 3; k++) /* These series only make entries in the legend. */
+    for (int k = 0; k < 3;
+         k++) /* The following series have no points; they only add entries to the legend. */
         if (kinds & 1 << k)
             plot_add_point(f, plot_add_series(f, p, words[k], styles[k], PLOT_BLACK), NAN, NAN, NAN, NAN);
     if (single) plot_add_xname(f, p, names[0]);

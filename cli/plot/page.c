@@ -75,7 +75,8 @@ static const char style[] =
     "  figure { filter: none } svg { max-height: 12cm }\n"
     "  figure, table, li, pre { break-inside: avoid } h2, h2 + p, h3, summary { break-after: avoid }\n"
     "  .scroll { overflow: visible } }\n"
-    /* A separate rule, because a browser that does not know details-content would ignore the whole block. */
+    /* This rule is a separate block, because a browser that does not know details-content ignores the
+     * block. */
     "@media print { details::details-content { display: block; content-visibility: visible } }\n"
     "</style>\n";
 
@@ -91,7 +92,7 @@ void page_begin_body(FILE *to) { fprintf(to, "</title>\n%s</head>\n<body>\n<main
 void page_end(FILE *to) { fputs("</main>\n</body>\n</html>\n", to); }
 
 void page_begin_table(FILE *to, const char *caption, const char *const *columns) {
-    /* A table wider than a phone scrolls, also by the keyboard. */
+    /* The reader can scroll a table wider than the screen, with the keyboard as well. */
     fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", to);
     page_plain(to, caption);
     fputs("\">\n<table>\n<caption>", to);

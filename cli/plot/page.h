@@ -5,23 +5,20 @@
 
 /* Writes a text with ^{...} raised and _{...} lowered; NULL writes nothing. */
 void page_text(FILE *to, const char *text);
-/* Writes the same if tags are not allowed; ^{...} becomes ^... */
+/* Writes a text like page_text() where tags are not allowed: ^{...} becomes ^.... */
 void page_plain(FILE *to, const char *text);
 /* Writes every byte, with HTML's special characters escaped. */
 void page_escape(FILE *to, const char *text);
 
-/*
- * A page of the tool: call page_begin, write the window's title, call begin_body, write the content, call
- * end.
- */
+/* To write a page, call page_begin, write the window's title, call page_begin_body, write the content,
+ * and call page_end. */
 void page_begin(FILE *to);
 void page_begin_body(FILE *to);
 void page_end(FILE *to);
 
-/*
- * Begins a table with a caption. columns ends in NULL. An empty name makes an empty corner. Without columns
- * the table has no column heads. A row begins with its head. A cell without a number stays empty.
- */
+/* Begins a table with a caption. `columns` contains the column heads and ends with NULL; an empty first
+ * head makes an empty corner. If `columns` is NULL, the table has no column heads. Each row begins with a
+ * row head. A cell without a number stays empty. */
 void page_begin_table(FILE *to, const char *caption, const char *const *columns);
 void page_row_head(FILE *to, const char *text);
 void page_cell(FILE *to, double x, int digits);

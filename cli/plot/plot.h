@@ -9,11 +9,9 @@
 
 /* ---- the figure ---- */
 
-/*
- * Styles of a series. A band goes from low to high, with a line along y. Levels are short level lines at
- * whole numbers x. Bars go from 0 to x at the height y; the panel's names stand next to them. A tile at x, y
- * has the colour of its `low`, 0 to 1, and shows that number.
- */
+/* Styles of a series. A band covers the range from low to high, with a line along y. Levels are short
+ * horizontal lines at whole numbers x. Bars are horizontal, from 0 to x at the height y, with the panel's
+ * names next to them. A tile at x, y shows the number `low`, from 0 to 1, which also sets its colour. */
 typedef enum {
     PLOT_LINESPOINTS,
     PLOT_LINE,
@@ -29,40 +27,41 @@ typedef enum {
 
 typedef enum { PLOT_AUTO, PLOT_LINEAR, PLOT_LOG } plot_scale;
 
-/* The meaning of error bars: 95% intervals are solid, the spread of draws is dashed, a bound is dotted */
+/* The meaning of error bars: a solid bar is a 95% interval, a dashed bar is the spread of draws, and a
+ * dotted bar is a bound. */
 typedef enum { PLOT_INTERVAL, PLOT_SPREAD, PLOT_BOUND } plot_bars;
 
-/* The palette of Okabe and Ito, in its order; -1 is the next colour */
+/* The colours are numbered as in the palette of Okabe and Ito. -1 stands for the next colour. */
 enum { PLOT_COLORS = 8, PLOT_BLACK = 0 };
-/* The colour of the turn-th series */
+/* Returns the colour of the series number `turn` in a panel. */
 int plot_color(size_t turn);
 
-/* A missing value is NaN */
+/* A point of a series. A missing value is NaN. */
 typedef struct {
     double x, y, low, high;
 } plot_point;
 
 typedef struct {
-    /* NULL: the series is not in the legend */
+    /* The name in the legend, or NULL if the legend omits the series. */
     char *label;
     plot_style style;
     int color;
-    /* Shifts x in the picture, so that error bars stand side by side */
+    /* The shift of x in the picture, so that error bars of several series stand side by side. */
     double shift;
     plot_bars bars;
-    /* `all` counts the points before thinning */
+    /* `all` is the number of points before thinning. */
     plot_point *at;
     size_t count, all;
 } plot_series;
 
-/* A line across the panel at a place of the axis 'x' or 'y' */
+/* A mark is a line across the panel, at a place on the axis 'x' or 'y'. */
 typedef struct {
     char axis;
     double at;
     char *label;
 } plot_mark;
 
-/* An axis. Its ends are NaN if they follow from the data. */
+/* An axis. The ends of the axis are NaN if they follow from the data. */
 typedef struct {
     char *label;
     plot_scale scale;
@@ -76,7 +75,8 @@ typedef struct {
     size_t series_count;
     plot_mark *marks;
     size_t mark_count;
-    /* Names for the whole numbers from 0: on the axis y, for bars and tiles, and on x */
+    /* Names for the whole numbers 0, 1, ...: `names` for bars and tiles on the axis y, `xnames` for the
+     * axis x. */
     char **names, **xnames;
     size_t name_count, xname_count;
 } plot_panel;
@@ -84,10 +84,8 @@ typedef struct {
 /* gnuplot's dash pattern for the k-th mark of a panel; named marks alternate between two patterns */
 int plot_mark_dash(const plot_panel *p, size_t k);
 
-/*
- * A figure. columns = 0: the number of columns is chosen to fit. failed: memory ran out while the figure was
- * built.
- */
+/* A figure consists of panels. If `columns` is 0, the layout chooses the number of columns. `failed` is 1
+ * if memory ran out while the figure was built. */
 typedef struct {
     char *title;
     plot_panel **panels;
@@ -95,10 +93,8 @@ typedef struct {
     int failed;
 } plot_figure;
 
-/*
- * These functions accept NULL for a part that could not be added, and set `failed`. One check at the end is
- * enough.
- */
+/* If memory runs out, these functions set `failed` and return NULL. They accept NULL for a missing part,
+ * so one check at the end is enough. */
 plot_panel *plot_add_panel(plot_figure *f, const char *title, const char *xlabel, const char *ylabel);
 plot_series *plot_add_series(plot_figure *f, plot_panel *p, const char *label, plot_style style, int color);
 void plot_add_point(plot_figure *f, plot_series *s, double x, double y, double low, double high);
@@ -116,16 +112,14 @@ typedef struct {
     const json_t *json;
     /* "moments" */
     const char *command;
-    /* NULL: the result of the command that is running */
+    /* The path of the result's file, or NULL for the result of the running command. */
     const char *path;
-    /* distinguishes the result from other results of the same command; NULL for a single result */
+    /* The name that distinguishes several results of the same command, or NULL for a single result. */
     char *name;
 } plot_source;
 
-/*
- * Each function makes the figure for the results of one command, or of several commands that share a figure.
- * It returns an exit status.
- */
+/* Each of these functions makes the figure for the results of one command, or of several commands that
+ * share a figure, and returns an exit status. */
 int plot_figure_json(plot_figure *f, const plot_source *s, size_t count);
 int plot_moments(plot_figure *f, const plot_source *s, size_t count);
 int plot_dimension(plot_figure *f, const plot_source *s, size_t count);
@@ -142,25 +136,24 @@ int plot_learn(plot_figure *f, const plot_source *s, size_t count);
 /* Makes the figure that fits the commands of the results, which must be able to share a figure. */
 int plot_make(plot_figure *f, const plot_source *s, size_t count);
 
-/* The figure as a JSON object that plot_figure_json() reads. */
+/* Returns the figure as a JSON object that plot_figure_json() can read. */
 json_t *plot_to_json(const plot_figure *f);
 
 /* ---- reading results ---- */
 
-/* Prints "x.json: " or "the result: " and the rest of a message; returns status 3, or 1. */
+/* Prints a message that begins with "x.json: " or "the result: ", and returns exit status 3 for a file or
+ * 1 for the running command's result. */
 int plot_unfit(const plot_source *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/*
- * Returns a JSON number as a double; NaN if it is not a number or too large to draw. The next function does
- * so for a member.
- */
+/* Returns a JSON number as a double, or NaN if it is not a number or too large to draw. The next function
+ * does this for a member of an object. */
 double plot_value(const json_t *number);
 double plot_number(const json_t *object, const char *key);
 const char *plot_word(const json_t *object, const char *key, const char *otherwise);
-/* A member that is a list with entries; NULL after a message. */
+/* Returns a member that must be a list with entries. On failure prints a message and returns NULL. */
 const json_t *plot_list(const plot_source *s, const char *key);
-/* The exit status for a source that plot_list() rejected */
+/* Returns the exit status for a source that plot_list() has rejected. */
 static inline int plot_refused(const plot_source *s) { return s->path ? EXIT_INPUT : EXIT_FAILED; }
-/* Writes "name: label", or only the label if there is one source. */
+/* Writes "name: label", or only the label if the source has no name. */
 void plot_label(const plot_source *s, const char *label, char *to, size_t size);
 /* Sets a title such as "x.npy: 300 rows × 600 columns, centred" if one of the sources has a shape. */
 void plot_shape_title(plot_figure *f, const plot_source *s, size_t count);
@@ -168,28 +161,28 @@ void plot_shape_title(plot_figure *f, const plot_source *s, size_t count);
  * Puts the answer before the title, since a narrow picture cuts the title's end: "answer; x.npy: 300 rows".
  */
 void plot_lead(plot_figure *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/*
- * A text such as "20.1 (95%: 18.8 … 21.5)", rounded to the interval; the number alone if the ends are unknown
- */
+/* Holds a text such as "20.1 (95%: 18.8 … 21.5)", rounded to the interval. If the ends are unknown, the
+ * text is the number alone. */
 typedef struct {
     char text[140];
 } plot_words;
 const char *plot_interval(plot_words *to, double x, double low, double high);
 /* Gives several panels the same scale and range of y. Skips NULL. */
 void plot_share_y(plot_panel *const *panels, size_t count);
-/* Writes 1e-06 as 10^{−6}; to[40]. */
+/* Writes a number such as 1e-06 as 10^{−6}. `to` has room for 40 bytes. */
 const char *plot_nice(double x, char *to);
 
 /* ---- drawing ---- */
 
 typedef struct {
-    /* Replaces the figure's own title */
+    /* A title that replaces the figure's own title, or NULL. */
     const char *title;
-    /* 0: chosen by the number of panels */
+    /* The size in pixels, or 0 if the number of panels decides. */
     size_t width, height;
-    /* replace the scales of all panels; PLOT_AUTO: each panel keeps its scale */
+    /* Scales that replace the scales of all panels. With PLOT_AUTO each panel keeps its scale. */
     plot_scale x, y;
-    /* 1: for a narrow page that shows the title; panels stand below each other, with legends below them */
+    /* 1 for a narrow page that shows the title itself. Panels and their legends are then drawn below each
+     * other. */
     int narrow;
 } plot_look;
 
@@ -207,48 +200,43 @@ void plot_script(FILE *to, const plot_figure *f, const plot_look *look, plot_for
 /* Writes a whole page around a picture in SVG; `commands` are the command lines behind it. */
 void plot_html(FILE *to, const plot_figure *f, const char *svg, size_t size, const json_t *commands);
 
-/*
- * Replaces gnuplot's SVG by a longer one that describes the figure in words and names its parts. If hover is
- * given (the look of the drawing), pointing at a mark also shows its numbers.
- */
+/* Replaces gnuplot's SVG by a longer SVG that describes the figure in words and names its parts. If
+ * `hover` (the look of the drawing) is not NULL, pointing at a mark also shows the numbers of the mark. */
 int plot_finish_svg(const plot_figure *f, const char *prefix, const plot_look *hover, char **svg,
                     size_t *size);
 
-/* Runs gnuplot on a script. Its output goes to *picture, which the caller frees. */
+/* Runs gnuplot on a script. gnuplot's output goes to *picture, which the caller frees. */
 int plot_run(const char *script, size_t length, char **picture, size_t *size);
 
-/* Is gnuplot, or the program that replaces it, installed? A report works without it. */
+/* Returns 1 if gnuplot, or the program that replaces gnuplot, is installed. A report works without
+ * gnuplot. */
 int plot_has_gnuplot(void);
 
-/* Is gnuplot installed, and is its time limit a number? Returns an exit status after a message. */
+/* Checks that gnuplot is installed and that its time limit is a number. On failure prints a message and
+ * returns an exit status. */
 int plot_find_gnuplot(void);
 
-/* Can a picture of that name be drawn? Checks the suffix and gnuplot before any computation. */
+/* Checks before any computation that a picture with this file name can be drawn: its suffix must be known
+ * and gnuplot installed. */
 int plot_check(const char *option, const char *path);
 
-/*
- * Draws the figure of these results to a file, in the format of its suffix. *figure, unless NULL, receives it
- * as a JSON object.
- */
+/* Draws the figure of these results to a file, in the format of its suffix. *If `figure` is not NULL, it
+ * receives the figure as a JSON object. */
 int plot_write(const char *path, const plot_source *s, size_t count, const plot_look *look, json_t **figure);
 
-/* Does the same for a single result that this process has just computed (cli_common.draw). */
+/* Draws a single result that this process has just computed (cli_common.draw) to a file. */
 int plot_result(const char *path, const json_t *object);
 
-/*
- * Draws the panels of one result for a page, an SVG each, which the caller frees. The names of their parts
- * begin with the prefix.
- */
+/* Draws each panel of one result as a separate SVG for a page. The names of all parts begin with the
+ * prefix. The caller frees the SVGs. */
 int plot_inline(const plot_source *s, const char *prefix, char **svg, size_t *size);
 
 /* ---- words ---- */
 
-/*
- * Text is plain except ^{...} and _{...}, which are raised and lowered. Calls put for each run of bytes; kind
- * is 0, '^' or '_'. Bytes that are not UTF-8 become '?', control characters become blanks. Writes at most
- * `most` letters.
- */
+/* Splits a text into plain runs and runs in ^{...} and _{...}, which are raised and lowered. Calls `put`
+ * for each run of bytes; `kind` is 0, '^' or '_'. Bytes that are not UTF-8 become '?', and control
+ * characters become blanks. The runs contain at most `most` letters in all. */
 void plot_runs(FILE *to, const char *text, size_t most,
                void (*put)(FILE *to, const char *run, size_t n, char kind));
-/* How many letters plot_runs() shows */
+/* Returns the number of letters that plot_runs() shows. */
 size_t plot_letters(const char *text);

@@ -1,14 +1,13 @@
-/*
- * Draws the errors of ridge regression on random features: predicted curves, measured points with their
- * spread, and the prediction of the kernel alone. Panels show them against lambda for each N, and against N/n
- * for each lambda, training next to test.
- */
+/* Draws the errors of ridge regression on random features: predicted curves, measured points with their
+ * spread, and the predicted error of the kernel itself. One row of panels shows these errors against
+ * lambda for each N, another against N/n for each lambda. Training and test errors have panels side by
+ * side. */
 #include "plot/plot.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* The most curves in a panel */
+/* The largest number of curves in a panel. */
 enum { CURVES = 7 };
 
 typedef struct {
@@ -16,7 +15,7 @@ typedef struct {
     size_t count;
 } values;
 
-/* Lists the different numbers under a key, in order. */
+/* Lists the different values of a key in all points, in increasing order. */
 static int distinct(const json_t *points, const char *key, values *v) {
     size_t n = json_array_size(points), kept = 0;
     v->count = 0;
@@ -33,7 +32,7 @@ static int distinct(const json_t *points, const char *key, values *v) {
     return EXIT_DONE;
 }
 
-/* The result whose parameter `of` is `value` and whose x is `x`, with x and y under these keys */
+/* Returns the point whose key `of` has the given value and whose other key has the value x. */
 static const json_t *find(const json_t *points, const char *of, double value, const char *x_key, double x) {
     size_t i;
     const json_t *e;
@@ -41,7 +40,8 @@ static const json_t *find(const json_t *points, const char *of, double value, co
     return NULL;
 }
 
-/* A view: the axis, the parameter of the curves, and the letter of the parameter */
+/* A view of the errors: the key of the horizontal axis, the key of the parameter that distinguishes the
+ * curves, and the letter of this parameter. */
 typedef struct {
     const char *x, *of, *symbol;
 } view;
@@ -49,9 +49,8 @@ typedef struct {
 static const view against_lambda = {"lambda", "features", "N"};
 static const view against_features = {"features", "lambda", "λ"};
 
-/*
- * Adds the curves of one result to one panel: predicted errors, errors of the kernel alone, measured errors.
- */
+/* Adds the curves of one result to one panel: predicted errors, errors of the kernel itself, and measured
+ * errors. */
 static void add_curves(plot_figure *f, plot_panel *p, const plot_source *s, const view *v, const values *xs,
                        const values *of, double per, const char *which, size_t first_color) {
     const json_t *points = json_object_get(s->json, "points");
@@ -66,7 +65,7 @@ static void add_curves(plot_figure *f, plot_panel *p, const plot_source *s, cons
         plot_label(s, text, label, sizeof label);
         for (int form = 0; form < 3; form++) {
             plot_series *line = NULL;
-            if (form == 1 && c + 1 < shown) continue; /* one line of the kernel alone is enough */
+            if (form == 1 && c + 1 < shown) continue; /* one line for the kernel itself is enough */
             snprintf(key, sizeof key, forms[form], which);
             for (size_t i = 0; i < xs->count; i++) {
                 const json_t *e = find(points, v->of, value, v->x, xs->at[i]);
@@ -85,7 +84,7 @@ static void add_curves(plot_figure *f, plot_panel *p, const plot_source *s, cons
     }
 }
 
-/* Adds series without points to the legend, which explain the dotted line and the measured points. */
+/* Adds series without points, whose entries in the legend explain the dotted line and the measured points. */
 static void explain(plot_figure *f, plot_panel *p, int measured) {
     plot_add_point(f, plot_add_series(f, p, "kernel alone, for the last curve", PLOT_DOTTED, PLOT_BLACK), NAN,
                    NAN, NAN, NAN);
@@ -104,7 +103,7 @@ static int has(const plot_source *s, size_t count, const char *key) {
     return 0;
 }
 
-/* The least value that a panel's lines show, or NaN */
+/* Returns the smallest value that the lines of a panel show, or NaN. */
 static double least(const plot_panel *p) {
     double low = NAN;
     for (size_t k = 0; p && k < p->series_count; k++)
@@ -135,7 +134,7 @@ static int add_row(plot_figure *f, const plot_source *s, size_t count, const vie
             if (!status) add_curves(f, p, &s[k], v, &xs, &of, per, which, color);
             if (!status && p && !by_features && xs.count &&
                 xs.at[xs.count - 1] >= 100 * xs.at[xs.at[0] == 0 && xs.count > 1])
-                p->x.scale = PLOT_LOG; /* lambda is logarithmic even if one lambda is 0 */
+                p->x.scale = PLOT_LOG; /* the axis of lambda is logarithmic even if one lambda is 0 */
             if (!status && p && of.count > CURVES)
                 plot_text(f, &p->note, "curves for %d of %zu values of %s", CURVES, of.count, v->symbol);
             color += of.count < CURVES ? of.count : CURVES;
@@ -166,7 +165,7 @@ static void lead(plot_figure *f, const json_t *points) {
                   plot_number(best, "features"), plot_nice(plot_number(best, "lambda"), nice));
 }
 
-/* Adds the density of eigenvalues by decade, over the histogram of a draw. */
+/* Adds the density of eigenvalues per decade as a curve, in front of the histogram of one draw. */
 static int add_density(plot_figure *f, const json_t *d) {
     enum { BINS = 40 };
     const json_t *x = json_object_get(d, "x"), *density = json_object_get(d, "density"),
@@ -201,7 +200,7 @@ static int add_density(plot_figure *f, const json_t *d) {
 }
 
 int plot_ridge(plot_figure *f, const plot_source *s, size_t count) {
-    size_t most[2] = {0, 0}; /* the largest numbers of lambdas and of Ns in a result */
+    size_t most[2] = {0, 0}; /* the largest number of lambdas, and of N, in a result */
     if (count == 1 && json_object_get(s->json, "curves")) return plot_ridge_advice(f, s);
     for (size_t k = 0; k < count; k++) {
         const json_t *points = plot_list(&s[k], "points");

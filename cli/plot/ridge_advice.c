@@ -1,7 +1,6 @@
-/*
- * Draws a recommended regression on random features: the predicted test error along the number of features,
- * lambda and sigma. It marks the recommended model, the error without lambda, and measured errors.
- */
+/* Draws a recommended regression on random features: the predicted test error against the number of
+ * features, lambda and sigma. The picture marks the recommended model, the error with lambda = 0, and
+ * measured errors. */
 #include "plot/plot.h"
 
 #include <math.h>
@@ -24,10 +23,8 @@ static void add_curve(plot_figure *f, plot_panel *p, const json_t *points, const
     }
 }
 
-/*
- * Adds the errors of the trained models. Models with another number of features than recommended belong to
- * the first panel.
- */
+/* Adds the measured errors of the trained models. Models whose number of features differs from the
+ * recommended number belong to the first panel. */
 static void add_measured(plot_figure *f, plot_panel *p, const plot_source *s, const char *x) {
     size_t k;
     const json_t *e;

@@ -24,7 +24,7 @@ static int is_program(const char *path) {
     return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Writes the path of the program to `path`. Returns 0 if the program is not found. */
+/* Writes the path of the gnuplot program to `path`. Returns 0 if the program is not found. */
 static int look_for(const char *name, char *path, size_t size) {
     if (strchr(name, '/')) {
         snprintf(path, size, "%s", name);
@@ -80,7 +80,7 @@ typedef struct {
 
 typedef enum { GOING, ENDED, NO_MEMORY, UNREADABLE, TOO_LONG } state;
 
-/* Reads all bytes that have arrived. */
+/* Reads all bytes that have arrived in a pipe. */
 static state drain(sink *s) {
     if (s->size + 65536 > s->room) {
         size_t room = 2 * s->room + 131072;
@@ -100,10 +100,10 @@ static void shut(int *fd) {
     *fd = -1;
 }
 
-/* The beginning of gnuplot's messages is enough. */
+/* The number of bytes kept of gnuplot's messages. */
 enum { SAID = 4000 };
 
-/* Milliseconds until `end`, at most a minute: the caller polls again */
+/* Returns the milliseconds until the time `end`, but at most a minute, since the caller polls again. */
 static int left(double end) {
     double ms = 1000 * (end - cli_now());
     return ms <= 0 ? 0 : ms > 60000 ? 60000 : (int)ms + 1;
@@ -144,7 +144,7 @@ static state converse(int in, const char *script, size_t length, sink *out, sink
     return st == GOING ? ENDED : st;
 }
 
-/* Waits for the child. Kills the child after a failure, or if it takes too long. */
+/* Waits for the child. Kills the child after a failure, or if the child takes too long. */
 static state wait_for_end(pid_t child, state st, double end, int *ended) {
     for (pid_t r; st == ENDED && (r = waitpid(child, ended, WNOHANG)) <= 0;) {
         if (r < 0 && errno != EINTR) return st;
@@ -159,7 +159,7 @@ static state wait_for_end(pid_t child, state st, double end, int *ended) {
 }
 
 static int start(const char *program, int in[2], int out[2], int err[2], pid_t *child) {
-    /* -d: ignores the settings in ~/.gnuplot */
+    /* the option -d makes gnuplot ignore the settings in ~/.gnuplot */
     char *argv[] = {"gnuplot", "-d", "-", NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
@@ -184,7 +184,7 @@ static int start(const char *program, int in[2], int out[2], int err[2], pid_t *
     return failure ? -1 : 0;
 }
 
-/* The line of gnuplot's messages that gives the reason ("line 0: ..."), else the first line */
+/* Returns the line of gnuplot's messages that gives the reason ("line 0: ..."), or else the first line. */
 static const char *complaint(char *text) {
     char *why = NULL, *save = NULL;
     for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {

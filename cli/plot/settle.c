@@ -1,17 +1,13 @@
-/*
- * Chooses scales and ranges of a figure's axes and thins long series. A note counts values that cannot be
- * drawn.
- */
+/* Chooses scales and ranges of a figure's axes and thins long series. Adds a note with the number of
+ * values that cannot be drawn. */
 #include "plot/plot.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The smallest number that a logarithmic axis shows. The tick marks of smaller numbers would underflow in
- * gnuplot.
- */
+/* The smallest number that a logarithmic axis shows. Computing tick marks for smaller numbers would
+ * underflow in gnuplot. */
 static const double TINY = 1e-290;
 
 /* ---- the values of an axis ---- */
@@ -63,11 +59,9 @@ static void collect(plot_figure *f, const plot_panel *p, char axis, values *main
 
 /* ---- scale ---- */
 
-/*
- * Chooses the scale. The axis y is logarithmic if all values are positive and not nearly equal. It is also
- * logarithmic if the values (in order) span at least two decades and all but a few are positive. On the axis
- * x an even row of numbers, such as 1 to 256, stays linear although it spans two decades.
- */
+/* Chooses the scale. The axis y is logarithmic if all values are positive and not nearly equal, or if all
+ * but a few are positive and span at least two decades. The axis x is logarithmic if all values are
+ * positive, span at least two decades and are not evenly spaced like 1 to 256. */
 static plot_scale choose(const values *v, char axis) {
     size_t below = 0;
     while (below < v->count && v->at[below] < TINY) below++;
@@ -84,10 +78,8 @@ static double scaled(const plot_axis *a, double x) { return a->scale == PLOT_LOG
 static double unscaled(const plot_axis *a, double x) { return a->scale == PLOT_LOG ? pow(10, x) : x; }
 static int shows(const plot_axis *a, double x) { return isfinite(x) && (a->scale != PLOT_LOG || x >= TINY); }
 
-/*
- * Finds the smallest and the largest value that the axis can show, on its scale. low > high means that none
- * can be shown.
- */
+/* Finds the smallest and the largest value that the axis can show on its scale. If the axis can show
+ * none, low > high. */
 static void extent(const plot_axis *a, const values *v, double *low, double *high) {
     *low = INFINITY, *high = -INFINITY;
     for (size_t i = 0; i < v->count; i++)
@@ -97,10 +89,8 @@ static void extent(const plot_axis *a, const values *v, double *low, double *hig
         }
 }
 
-/*
- * Chooses the range: all values, and the ends of error bars that do not lie far out. The frame cuts off the
- * other ends.
- */
+/* Chooses the range of an axis. The range contains all values, and the ends of error bars except ends
+ * that lie far out. The frame cuts these bars off. */
 static void range(plot_axis *a, char axis, const values *v, const values *ends) {
     int log = a->scale == PLOT_LOG;
     double low, high, far_low, far_high;
@@ -125,7 +115,7 @@ static void range(plot_axis *a, char axis, const values *v, const values *ends) 
     int given = shows(a, a->low) && shows(a, a->high) && a->low != a->high;
     double from = given ? fmin(a->low, a->high) : shows(a, a->low) ? a->low : unscaled(a, low);
     double to = given ? fmax(a->low, a->high) : shows(a, a->high) ? a->high : unscaled(a, high);
-    /* one end is given and lies beyond all values */
+    /* the user gave one end of the range, which lies beyond all values */
     if (!(from < to)) from = unscaled(a, low), to = unscaled(a, high);
     a->low = from, a->high = to;
 }
@@ -137,7 +127,7 @@ static void settle_axis(plot_figure *f, plot_panel *p, char axis, plot_scale ask
     if (main.count) cli_sort(main.at, main.count);
     if (asked != PLOT_AUTO) a->scale = asked;
     if (a->scale == PLOT_AUTO) a->scale = p->name_count ? PLOT_LINEAR : choose(&main, axis);
-    /* If all values are 0, they have no logarithm. */
+    /* The axis stays linear if all values are 0, since 0 has no logarithm. */
     if (a->scale == PLOT_LOG && !(main.count && main.at[main.count - 1] >= TINY)) a->scale = PLOT_LINEAR;
     range(a, axis, &main, &ends);
     if (p->xname_count && axis == 'x') {
@@ -155,10 +145,9 @@ enum { MOST = 2000, PARTS = 300 };
 
 static int below(double x, double least) { return x < least || (isnan(least) && !isnan(x)); }
 
-/*
- * Thins a series. In each of PARTS parts of the axis it keeps at most 7 points: the first and the last, those
- * with the smallest and largest y, the smallest low, the largest high, and a gap. The picture looks the same.
- */
+/* Thins a series. In each of PARTS parts of the axis the function keeps at most 7 points: the first, the
+ * last, the smallest y, the largest y, the smallest low, the largest high, and a gap. The picture of the
+ * remaining points looks the same as before. */
 static void thin(plot_series *s, const plot_axis *x) {
     if (s->count <= MOST) return;
     int ordered = 1;
@@ -179,7 +168,7 @@ static void thin(plot_series *s, const plot_axis *x) {
             if (below(-q->y, -s->at[pick[2]].y)) pick[2] = next;
             if (below(q->low, s->at[pick[3]].low)) pick[3] = next;
             if (below(-q->high, -s->at[pick[4]].high)) pick[4] = next;
-            if (!isfinite(q->y)) pick[6] = next; /* a gap remains a gap */
+            if (!isfinite(q->y)) pick[6] = next; /* keeps one missing point, so that a gap remains a gap */
             pick[5] = next;
         }
         for (size_t at = i; at < next; at++) { /* writes the chosen points in order, each once */
@@ -193,7 +182,7 @@ static void thin(plot_series *s, const plot_axis *x) {
 
 /* ---- the whole figure ---- */
 
-/* Adds a note below the panel that counts the values that a logarithmic axis cannot show. */
+/* Adds a note below the panel with the number of values that a logarithmic axis cannot show. */
 static void note(plot_figure *f, plot_panel *p) {
     size_t missing[2] = {0, 0};
     for (size_t k = 0; k < p->series_count; k++)

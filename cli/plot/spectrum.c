@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The length of a list up to its last non-zero entry */
+/* Returns the length of a list up to its last non-zero entry. */
 static size_t length_of(const json_t *list) {
     size_t n = json_array_size(list);
     while (n > 1 && plot_value(json_array_get(list, n - 1)) == 0) n--;
@@ -23,7 +23,7 @@ static void add_list(plot_figure *f, plot_panel *p, const char *label, const jso
                        plot_value(json_array_get(low, k)), plot_value(json_array_get(high, k)));
 }
 
-/* Adds the eigenvalues of kspec theory, each as often as its multiplicity, but at most `most`. */
+/* Adds the eigenvalues of kspec theory, each repeated by its multiplicity, but at most `most` points. */
 static int add_truth(plot_figure *f, plot_panel *p, const plot_source *src, size_t most) {
     const json_t *list = json_object_get(src->json, "eigenvalues"),
                  *N = json_object_get(src->json, "multiplicities");
@@ -33,7 +33,7 @@ static int add_truth(plot_figure *f, plot_panel *p, const plot_source *src, size
     size_t l = 0;
     for (size_t k = 0; k < json_array_size(list) && l < most; k++) {
         double times = N ? plot_value(json_array_get(N, k)) : 1;
-        if (isnan(times)) times = (double)most; /* a multiplicity above the largest double */
+        if (isnan(times)) times = (double)most; /* null stands for a multiplicity above the largest double */
         for (double t = 0; t < times && l < most; t++)
             plot_add_point(f, s, (double)++l, plot_value(json_array_get(list, k)), NAN, NAN);
     }
@@ -84,7 +84,8 @@ static void add_result(plot_figure *f, plot_panel *p, const plot_source *s) {
     add_own_truth(f, p, s);
 }
 
-/* Marks the number of resolved eigenvalues, and on logarithmic axes draws the power law through its range. */
+/* Marks the number of resolved eigenvalues, and on logarithmic axes draws the fitted power law over its
+ * range. */
 static void add_resolved(plot_figure *f, plot_panel *p, const plot_source *s, int log) {
     char text[160];
     const json_t *o = s->json, *list = json_object_get(o, "eigenvalues");

@@ -1,8 +1,6 @@
-/*
- * Completes gnuplot's SVG. It adds a title and a description for screen readers, names of parts that stay
- * unique if several pictures share a page, and numbers under the pointer. It removes empty groups and
- * gnuplot's own titles.
- */
+/* Completes gnuplot's SVG. This file adds a title and a description for screen readers, names of parts
+ * that stay unique if several pictures share a page, and numbers that appear under the pointer. It
+ * removes empty groups and gnuplot's own titles. */
 #include "plot/describe.h"
 #include "plot/page.h"
 
@@ -19,7 +17,7 @@ static const char *find(const char *from, const char *end, const char *what) {
     return memmem(from, (size_t)(end - from), what, strlen(what));
 }
 
-/* Writes bytes of the picture, with `prefix` before each name that they define or use. */
+/* Writes bytes of the picture, with `prefix` before each name that these bytes define or use. */
 static void put_prefixed(FILE *to, const char *from, const char *end, const char *prefix) {
     static const char *const names[] = {" id='", " id=\"", "href='#", "url(#"};
     while (from < end) {
@@ -34,11 +32,11 @@ static void put_prefixed(FILE *to, const char *from, const char *end, const char
     }
 }
 
-/* The input of the completed picture */
+/* Everything that is needed to complete the picture. */
 typedef struct {
     const plot_figure *f;
     const char *prefix;
-    /* The places of marks that show their numbers; NULL: marks show none */
+    /* The places of marks, or NULL if marks do not show their numbers. */
     const plot_layout *layout;
 } finish;
 
@@ -54,7 +52,7 @@ static void put_mark(FILE *to, const finish *g, const char *mark, const char *en
 }
 
 static void put_line(FILE *to, const finish *g, const char *line, const char *next) {
-    /* gnuplot's title of a group without a name */
+    /* the title that gnuplot gives to a group without a name */
     const char *own = find(line, next, "<title>gnuplot_plot_");
     if (own) {
         put_prefixed(to, line, own, g->prefix);
@@ -94,7 +92,7 @@ int plot_finish_svg(const plot_figure *f, const char *prefix, const plot_look *h
     for (const char *line = *svg, *end = line + *size; to && line < end;) {
         const char *next = memchr(line, '\n', (size_t)(end - line));
         next = next ? next + 1 : end;
-        /* empty groups make up half of the file */
+        /* skips empty groups, which make up half of the file */
         if (starts(line, end, "<g fill=") && starts(next, end, empty)) {
             line = next + sizeof empty - 1;
             continue;

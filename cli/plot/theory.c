@@ -5,15 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Returns the k-th entry of a list. With `logs` it returns the logarithm to base 10, from the list of natural
- * logarithms, for numbers beyond the range of doubles.
- */
+/* Returns the k-th entry of a list. If `logs` is given, returns instead the base-10 logarithm, computed
+ * from this list of natural logarithms, for numbers beyond the range of doubles. */
 static double entry(const json_t *list, const json_t *natural_logs, size_t k, int logs) {
     return logs ? plot_value(json_array_get(natural_logs, k)) / log(10) : plot_value(json_array_get(list, k));
 }
 
-/* Is some entry beyond the range of doubles? */
+/* Returns 1 if some entry is beyond the range of doubles. */
 static int beyond_doubles(const json_t *list, const json_t *natural_logs) {
     for (size_t k = 0; k < json_array_size(natural_logs); k++)
         if (fabs(plot_value(json_array_get(natural_logs, k))) > 600 && k < json_array_size(list)) return 1;
@@ -28,7 +26,7 @@ static void add_list(plot_figure *f, plot_panel *p, const plot_source *s, const 
         plot_add_point(f, line, (double)k + from, entry(list, natural_logs, k, logs), NAN, NAN);
 }
 
-/* Do the entries span two decades, not counting zeros? Every other eigenvalue may be 0. */
+/* Returns 1 if the entries span two decades. Zeros do not count, since every second eigenvalue may be 0. */
 static int decades(const plot_source *s, size_t count, const char *key) {
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < count; i++) {
@@ -42,7 +40,7 @@ static int decades(const plot_source *s, size_t count, const char *key) {
     return most >= 100 * least;
 }
 
-/* Adds a panel of one list from all results, unless no result has this list. */
+/* Adds a panel that shows one list of each result, unless no result has this list. */
 static void add_panel(plot_figure *f, const plot_source *s, size_t count, const char *key, const char *title,
                       const char *xlabel, const char *ylabel, int from) {
     char log_key[40], text[80];
@@ -72,7 +70,7 @@ static int by_x(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Adds a panel of the first eigenfunctions as curves if the points have one coordinate. */
+/* Adds a panel with the first eigenfunctions as curves, if the points have only one coordinate. */
 static int add_functions(plot_figure *f, const plot_source *s) {
     enum { CURVES = 5 };
     const json_t *points = json_object_get(s->json, "points"),

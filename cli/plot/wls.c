@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Adds points[i].key (+ points[i].plus) against p, with ± points[i].spread, unless no point has the key. */
+/* Adds a series of points[i].key (+ points[i].plus) against p, with error bars ± points[i].spread. Adds
+ * nothing if no point has the key. */
 static void add_curve(plot_figure *f, plot_panel *p, const plot_source *s, const char *text, const char *key,
                       const char *plus, const char *spread, plot_style style, int color) {
     plot_series *line = NULL;
@@ -23,7 +24,7 @@ static void add_curve(plot_figure *f, plot_panel *p, const plot_source *s, const
     }
 }
 
-/* Adds a list of numbers, or of lengths of pairs, against the index. */
+/* Adds a list against its index: its numbers, or the absolute values of complex numbers given as pairs. */
 static void add_list(plot_figure *f, plot_panel *p, const plot_source *s, const char *label,
                      const json_t *list, int from) {
     plot_series *line = plot_add_series(f, p, s->name ? s->name : label, PLOT_LINESPOINTS, -1);
@@ -36,10 +37,8 @@ static void add_list(plot_figure *f, plot_panel *p, const plot_source *s, const 
     }
 }
 
-/*
- * Adds the line k^-exponent through the values of its fit: the first half, above 1e-12 of the largest value.
- * Smaller values are rounding errors and must not extend the axis.
- */
+/* Adds the fitted line k^-exponent over the first half of the values, as far as they exceed 1e-12 of the
+ * largest value. Smaller values are rounding errors and must not extend the axis. */
 static void add_decay(plot_figure *f, plot_panel *p, const json_t *values, double exponent) {
     size_t n = json_array_size(values), count = 0;
     double first = plot_value(json_array_get(values, 0)), mean = 0;
@@ -60,7 +59,7 @@ static void add_decay(plot_figure *f, plot_panel *p, const json_t *values, doubl
     if (p) p->y.low = isfinite(p->y.low) ? fmin(p->y.low, least / 2) : least / 2;
 }
 
-/* The scale of all parts of the error: logarithmic if the whole error spans decades */
+/* Returns the scale for all parts of the error, which is logarithmic if the whole error spans decades. */
 static plot_scale error_scale(const plot_source *s, size_t count) {
     double least = INFINITY, most = 0;
     for (size_t k = 0; k < count; k++) {
@@ -83,7 +82,7 @@ static void errors_panel(plot_figure *f, const plot_source *s, size_t count) {
                   color);
         add_curve(f, p, &s[k], "measured, ± std. error", "empirical", NULL, "empirical_stderr", PLOT_POINTS,
                   color);
-        if (count > 1) continue; /* the parts of the error would give too many curves */
+        if (count > 1) continue; /* for several results, the parts of the error would give too many curves */
         add_curve(f, p, &s[k], "without noise", "error_noise_free", NULL, NULL, PLOT_LINE, plot_color(1));
         add_curve(f, p, &s[k], "of the noise", "error_noise", NULL, NULL, PLOT_LINE, plot_color(2));
     }
@@ -93,7 +92,7 @@ static void errors_panel(plot_figure *f, const plot_source *s, size_t count) {
     plot_add_mark(f, p, 'x', N, "p = N");
 }
 
-/* Adds panels: for one fit its coefficients, for several fits the error of each. */
+/* Adds panels with the coefficients of a single fit, or with the errors of several fits. */
 static void fit_panels(plot_figure *f, const plot_source *s, size_t count, int several) {
     plot_panel *p = several ? plot_add_panel(f, "residual", "modes learned, p", "residual (rms)")
                             : plot_add_panel(f, "coefficients", "mode k", "|θ_{k}|");
@@ -131,7 +130,7 @@ static double expected_error(const json_t *point) {
                            : plot_number(point, "error_noise_free") + plot_number(point, "error_noise");
 }
 
-/* Begins the title with the least expected error and its p, if there are several points. */
+/* If the result has several points, begins the title with the least expected error and its p. */
 static void lead(plot_figure *f, const json_t *points) {
     size_t i;
     const json_t *e, *best = NULL;
@@ -143,10 +142,8 @@ static void lead(plot_figure *f, const json_t *points) {
         plot_lead(f, "least error %.3g at p = %.0f", expected_error(best), plot_number(best, "p"));
 }
 
-/*
- * Finds which command of wls made the result: select has the points of theory and more, and a curve has
- * "choices".
- */
+/* Returns the verb of kspec wls that made the result, by the keys of the result. A result of select has
+ * the points of theory and more keys, and a curve has the key "choices". */
 static const char *mode_of(const plot_source *s) {
     const char *mode = plot_word(s->json, "mode", "theory");
     if (json_object_get(s->json, "choices")) return "fit (a curve)";

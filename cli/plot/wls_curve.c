@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The indices of a list of points, in increasing order of x; the caller frees them */
+/* The number x of a point and its index, for sorting points by x. */
 typedef struct {
     double x;
     const json_t *point;

@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-/* The length in bytes of the letter at s; 0 if it is not UTF-8 that XML allows */
+/* Returns the length in bytes of the letter at s, or 0 if XML does not allow these bytes as UTF-8. */
 static size_t letter(const char *s, size_t left) {
     size_t n = cli_letter(s, left);
     return n == 3 && memcmp(s, "\xef\xbf", 2) == 0 && (unsigned char)s[2] >= 0xbe ? 0
                                                                                   : n; /* U+FFFE, U+FFFF */
 }
 
-/* The length of the plain text in braces after ^ or _; 0 without braces */
+/* Returns the length of the plain text in braces after ^ or _, or 0 without braces. */
 static size_t braced(const char *s) {
     size_t n = s[1] == '{' ? strcspn(s + 2, "{}^_") : 0;
     return n && s[2 + n] == '}' ? n : 0;
@@ -18,7 +18,7 @@ static size_t braced(const char *s) {
 
 typedef void put_run(FILE *to, const char *run, size_t n, char kind);
 
-/* Puts up to `most` letters of a run and returns their number. put may be NULL. */
+/* Passes up to `most` letters of a run to put(), which may be NULL, and returns their number. */
 static size_t plain(FILE *to, const char *text, size_t size, size_t most, char kind, put_run *put) {
     char run[512];
     size_t n = 0, letters = 0;

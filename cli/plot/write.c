@@ -9,7 +9,7 @@
 
 static const char *const suffixes[] = {".svg", ".png", ".pdf", ".html", ".gp", NULL};
 
-/* The format of a suffix, or -1 */
+/* Returns the number of the format that the suffix of a path names, or -1. */
 static int format_of(const char *path) {
     const char *dot = strrchr(path, '.');
     for (int k = 0; dot && suffixes[k]; k++)
@@ -38,7 +38,7 @@ static int save(const char *path, const char *data, size_t size) {
     return EXIT_DONE;
 }
 
-/* The command lines behind the picture: one for each result that has one */
+/* Returns the command lines behind the picture, from all results that contain their command line. */
 static json_t *command_lines(const plot_source *s, size_t count) {
     json_t *list = json_array();
     for (size_t k = 0; k < count; k++) {
@@ -48,10 +48,8 @@ static json_t *command_lines(const plot_source *s, size_t count) {
     return list;
 }
 
-/*
- * Draws a settled figure; the caller frees the picture. In an SVG, every name begins with `prefix`. On an
- * HTML page, the picture also shows the numbers under the pointer.
- */
+/* Draws a settled figure; the caller frees the picture. In an SVG, every name begins with `prefix`. On an
+ * HTML page, the picture also shows the numbers of a mark under the pointer. */
 static int make_picture(const plot_figure *f, const plot_look *look, plot_format format, const char *prefix,
                         char **picture, size_t *size) {
     cli_text script;
@@ -96,7 +94,7 @@ static int draw(const char *path, const plot_figure *f, const plot_source *s, si
     return status;
 }
 
-/* Draws each panel separately: a page places them next to or below each other, by its width. */
+/* Draws each panel separately, so that a page can place the panels next to or below each other. */
 int plot_inline(const plot_source *s, const char *prefix, char **svg, size_t *size) {
     plot_figure f = {0};
     const plot_look narrow = {.narrow = 1}, *look = &narrow;
