@@ -38,7 +38,7 @@ typedef struct {
 /* Adds the doubts about the matrix, which `where` names. If memory is out, sets to.arena->failed. */
 void ks_check(ks_doubts to, const char *where, const ks_checked *c);
 
-/* Adds a doubt if two matrices with the same rows share columns */
+/* Adds a doubt if two matrices with the same rows share columns. */
 void ks_check_two(ks_doubts to, const char *where, const kspec_matrix *a, const kspec_matrix *b);
 
 /*

@@ -91,7 +91,7 @@ static int sample_make(const ks_checked *c, const ks_scan *all, sample *s, ks_ar
     return 1;
 }
 
-/* Are the sample's rows i and k in different groups? */
+/* Returns 1 if the sample's rows i and k are in different groups. */
 static int apart(const sample *s, size_t i, size_t k) {
     const uint64_t *groups = s->c->row_groups;
     return !groups || groups[s->row[i]] != groups[s->row[k]];

@@ -37,7 +37,7 @@ static const char *kind_of(const kspec_matrix *m) {
 /* Are two numbers equal, at least as float32? (With a large offset, noise changes little of a value.) */
 static int same(double a, double b) { return a == b || fabs(a - b) <= 6.1e-8 * fmax(fabs(a), fabs(b)); }
 
-/* Does trial t equal the earlier trial u in every known entry, without being all 0? */
+/* Returns 1 if trial t equals the earlier trial u in every known entry, without being all 0. */
 static int is_copy(const ks_checked *c, size_t t, size_t u) {
     int any = 0;
     for (size_t i = 0; i < c->phi->rows; i++) {

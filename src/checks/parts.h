@@ -25,7 +25,7 @@ void ks_scan_make(const ks_checked *c, ks_scan *s, ks_arena *arena);
 /* The centres of n columns of a trial, the medians of some rows; cols: their numbers, NULL for 0 ... n - 1 */
 void ks_scan_centers(const ks_checked *c, size_t trial, size_t n, const size_t *cols, double *center);
 
-/* Does the trial have row i? */
+/* Returns 1 if the trial has row i. */
 static inline int ks_is_seen(const ks_checked *c, size_t trial, size_t i) {
     return !c->row_trials || trial < c->row_trials[i];
 }

@@ -136,7 +136,7 @@ static kspec_status damaged(const ks_network *net, const char *how, kspec_error 
 
 static const char odd[] = "is damaged: its records contradict each other";
 
-/* Do the remaining words suffice for `count` items of `words` words? */
+/* Returns 1 if the remaining words suffice for `count` items of `words` words. */
 static int has(const reader *r, uint64_t count, size_t words) {
     return count <= (uint64_t)(r->end - r->at) / words;
 }

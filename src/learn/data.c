@@ -15,7 +15,7 @@ uint64_t ks_fnv(uint64_t h, const void *bytes, size_t count) {
     return h;
 }
 
-/* One of the two sets of images, with its name in messages */
+/* Holds one of the two sets of images, with its name in messages. */
 typedef struct {
     const char *images, *labels, *matrix, *column;
 } set_name;
@@ -54,7 +54,7 @@ static kspec_status take_labels(const set_name *set, const kspec_matrix *labels,
     return KSPEC_OK;
 }
 
-/* The mean of each pixel over the training images; returns the mean square of the deviations */
+/* Computes the mean of each pixel over the training images, and returns the mean square of the deviations. */
 static double center(const kspec_matrix *x, size_t n, double *mean) {
     memset(mean, 0, x->cols * sizeof *mean);
     for (size_t i = 0; i < n; i++)
@@ -65,7 +65,7 @@ static double center(const kspec_matrix *x, size_t n, double *mean) {
     return sum / (double)n;
 }
 
-/* The images of a set, shifted and scaled */
+/* Copies the images of a set, shifted and scaled. */
 static kspec_status take_images(const set_name *set, const kspec_matrix *x, const double *mean, double scale,
                                 ks_images *to, kspec_error *err) {
     for (size_t i = 0; i < to->n; i++)

@@ -6,7 +6,8 @@
 #include "base/memory.h"
 
 /*
- * n images of d pixels, row-major. stride is a multiple of KS_TRAIN_COLS, and rows are padded with zeros.
+ * Holds n images of d pixels, row-major. stride is a multiple of KS_TRAIN_COLS, and rows are padded with
+ * zeros.
  */
 typedef struct {
     size_t n, stride;
@@ -26,6 +27,6 @@ struct kspec_learn_data {
     ks_arena arena;
 };
 
-/* FNV-1a over bytes, continued from h; begin with KS_FNV. */
+/* Computes the FNV-1a hash of bytes, continued from h; begin with KS_FNV. */
 #define KS_FNV UINT64_C(0xcbf29ce484222325)
 uint64_t ks_fnv(uint64_t h, const void *bytes, size_t count);

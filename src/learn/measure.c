@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Phi (probe x N) = max(x.w, 0) in double precision */
+/* Computes Phi (probe x N) = max(x.w, 0) in double precision. */
 static void activations(const ks_network *net, const kspec_learn_data *data, double *W, double *phi) {
     for (size_t i = 0; i < net->N; i++)
         for (size_t k = 0; k < net->d; k++) W[i * net->d + k] = net->W[i * net->cols + k];
@@ -16,7 +16,7 @@ static void activations(const ks_network *net, const kspec_learn_data *data, dou
     for (size_t k = 0; k < data->shape.probe * net->N; k++) phi[k] = phi[k] < 0 ? 0 : phi[k];
 }
 
-/* Divides by the root mean square; returns 0 if that is 0 or not finite */
+/* Divides by the root mean square, and returns 0 if the root mean square is 0 or not finite. */
 static int normalize(double *phi, size_t count) {
     double sum = 0;
     for (size_t k = 0; k < count; k++) sum += phi[k] * phi[k];
@@ -103,7 +103,7 @@ static void pick(const ks_network *net, size_t P, const double *phi, size_t Q, s
         for (size_t a = 0; a < Q; a++) sub[i * Q + a] = phi[i * net->N + order[a]];
 }
 
-/* Writes Phi to the store */
+/* Writes Phi to the store. */
 static kspec_status store_activations(ks_learning *l, const ks_network *net, size_t epoch, const double *phi,
                                       kspec_error *err) {
     if (!l->store.activations) return KSPEC_OK;

@@ -86,7 +86,7 @@ static void transpose_images(ks_network *net, size_t count) {
     }
 }
 
-/* Computes H and Y from XT */
+/* Computes H and Y from XT. */
 static void forward(ks_network *net) {
     size_t hidden = net->rows * net->batch;
     for (size_t i = 0; i < net->rows; i++)
@@ -138,8 +138,8 @@ double ks_network_step(ks_network *net, const ks_images *s, const size_t *image,
     for (size_t k = 0; k < hidden; k++) net->D[k] = net->H[k] > 0 ? net->D[k] : 0;
 
     /*
-     * One step of Adam with dL/dw_ik = sum_b D_ib x_bk and dL/da_ij = sum_b h_ib dL/dy_bj; each entry is used
-     * as soon as it is computed
+     * Takes one step of Adam with dL/dw_ik = sum_b D_ib x_bk and dL/da_ij = sum_b h_ib dL/dy_bj; each
+     * entry is used as soon as it is computed.
      */
     double t = (double)++net->steps, root = sqrt(1 - pow(BETA2, t));
     ks_adam adam = {(float)BETA1,

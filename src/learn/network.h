@@ -38,7 +38,7 @@ typedef struct {
 enum { KS_LEARN_HIDDEN, KS_LEARN_OUTPUT, KS_LEARN_SUBSAMPLE, KS_LEARN_ORDER }; /* last: + epoch */
 uint64_t ks_learn_stream(size_t width, uint64_t purpose);
 
-/* Bytes of memory for a network of width N. */
+/* Returns the bytes of memory for a network of width N. */
 size_t ks_network_bytes(size_t N, const kspec_learn_data *data, size_t batch);
 
 /* Allocates the network in the arena and draws its weights. */
@@ -47,13 +47,13 @@ kspec_status ks_network_make(ks_network *net, ks_arena *arena, size_t N, uint64_
                              kspec_error *err);
 
 /*
- * One step of Adam on `count` images (at most batch), given by their numbers; returns the sum of their losses
- * before the step.
+ * Takes one step of Adam on `count` images (at most batch), given by their numbers, and returns the sum of
+ * their losses before the step.
  */
 double ks_network_step(ks_network *net, const ks_images *s, const size_t *image, size_t count);
 
-/* Mean loss and fraction of correct classes over all images of a set with labels. */
+/* Computes the mean loss and the fraction of correct classes over all images of a set with labels. */
 void ks_network_evaluate(ks_network *net, const ks_images *s, double *loss, double *accuracy);
 
-/* The multiply-adds of one pass through n images. */
+/* Returns the multiply-adds of one pass through n images. */
 double ks_network_fma(const ks_network *net, size_t n);

@@ -1,4 +1,4 @@
-/* The results of a run as bytes, which one process sends to the others. */
+/* Stores the results of a run as bytes, which one process sends to the others. */
 #include "base/error.h"
 #include "base/result.h"
 #include "learn/run.h"

@@ -8,11 +8,11 @@
 
 #include <math.h>
 
-/* Steps between two checks of `stop` */
+/* The run checks `stop` after this many steps. */
 enum { BATCHES = 16 };
 
 static kspec_status diverged(const ks_network *net, size_t epoch, double loss, kspec_error *err) {
-    /* fabs() prints NaN without a sign */
+    /* fabs() makes NaN print without a sign. */
     return ks_fail(err, KSPEC_E_NUMERIC, "width %zu, seed %llu: the loss has become %g at epoch %zu%s",
                    net->N, (unsigned long long)net->seed, fabs(loss), epoch,
                    epoch ? "; a smaller learning rate may help" : ", before any training");
@@ -30,7 +30,7 @@ static kspec_status train(ks_learning *l, ks_network *net, size_t epoch, double 
         if (k % BATCHES == 0 && l->poll(l->ctx, worker)) return ks_fail(err, KSPEC_E_CANCELLED, "cancelled");
     }
     loss /= (double)s->n;
-    /* NaN also counts as diverged */
+    /* NaN also counts as diverged. */
     return loss <= limit ? KSPEC_OK : diverged(net, epoch, loss, err);
 }
 

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* The data shared by all runs of a call. */
+/* Holds the data shared by all runs of a call. */
 typedef struct {
     const kspec_learn_data *data;
     const size_t *widths;
@@ -31,23 +31,23 @@ typedef struct {
 kspec_status ks_learn_run(ks_learning *l, kspec_learn_run *run, int worker, atomic_size_t *done,
                           kspec_error *err);
 
-/* Allocates the moments of one Phi; NULL without memory. */
+/* Allocates the moments of one Phi, and returns NULL if memory is out. */
 kspec_learn_moments *ks_learn_moments_new(ks_arena *arena, size_t count);
 
 /* Writes the moments of the present hidden layer to e, with memory of the arena; the store gets Phi. */
 kspec_status ks_learn_measure(ks_learning *l, const ks_network *net, int worker, ks_arena *arena,
                               kspec_learn_epoch *e, kspec_error *err);
 
-/* The results of a run as bytes for other processes, and back into a run */
+/* Converts the results of a run to bytes for other processes, and back into a run. */
 size_t ks_learn_record_bytes(const ks_learning *l);
 kspec_status ks_learn_pack(const kspec_learn_run *run, unsigned char *to, size_t bytes, kspec_error *err);
 kspec_status ks_learn_unpack(const ks_learning *l, const unsigned char *from, kspec_learn_run *run,
                              kspec_error *err);
 
-/* Memory for the epochs of a run; NULL if memory is out. */
+/* Allocates the epochs of a run, and returns NULL if memory is out. */
 kspec_learn_epoch **ks_learn_epochs_new(const ks_learning *l, kspec_learn_run *run, kspec_error *err);
 
-/* Does the run measure epoch e? */
+/* Returns 1 if the run measures epoch e. */
 static inline int ks_learn_is_measured(const ks_learning *l, size_t e) {
     return e % l->o.every == 0 || e == l->o.epochs;
 }

@@ -25,8 +25,7 @@ typedef struct {
 } ks_rff;
 
 /*
- * Opens the features. It stores Z if Z takes at most `memory` bytes. Borrows x. It stores Z if Z takes at
- * most `memory` bytes.
+ * Opens the features. It stores Z if Z takes at most `memory` bytes. Borrows x. Close z even after a failure.
  */
 kspec_status ks_rff_open(ks_rff *z, const ks_run *run, const ks_inputs *x, const ks_kernel *kernel, size_t q,
                          uint64_t seed, uint64_t draw, size_t memory, ks_arena *arena, kspec_error *err);

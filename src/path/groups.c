@@ -27,7 +27,7 @@ enum {
     BAND_BYTES = 384 * 1024,
 };
 
-/* Scratch of one worker; L stands for plan.lanes, n for nmax. */
+/* Holds the scratch of one worker; L stands for plan.lanes, n for nmax. */
 typedef struct {
     double *A, *C, *V;     /* Q x n x L */
     double *old;           /* tile x n x L: A before the group */
@@ -236,7 +236,7 @@ static void block(const job *j, scratch *w, size_t index, double *sums, double *
         for (size_t l = 0; l < L && h0 + l < P; l++)
             through[i * j->rows.count + j->group[h0 + l]] += w->sum[i * L + l];
     memset(w->C, 0, all * sizeof(double));
-    for (size_t b = 0; b < Q; b++) { /* closes each cycle, at its last column */
+    for (size_t b = 0; b < Q; b++) { /* This closes each cycle at its last column. */
         memcpy(w->C + b * n * L, w->close + b * L, L * sizeof(double));
         for (size_t i = 0; i < n; i++)
             for (size_t l = 0; l < L; l++)
@@ -307,7 +307,7 @@ static double mean_of(const ks_path_plan *plan, double sum, int n, ks_wide count
 static void leave_out(const job *j, ks_blocks b, const double *S, const double *through, const ks_wide *other,
                       ks_wide *room, double *out) {
     const size_t n = (size_t)j->plan.nmax;
-    /* without any of several groups of equal size, the counts are the same */
+    /* Without any one of several groups of equal size, the counts are equal. */
     for (size_t k = 0; k < b.count; k++) {
         size_t l = 0, own = b.first[k + 1] - b.first[k], seen = 0;
         for (; l < k && !seen; l++) seen = b.first[l + 1] - b.first[l] == own;

@@ -1,25 +1,25 @@
 /*
- * Leave-one-out estimates of `path`. The sum S over cycles is linear in the weight of each row and column, so
- * leaving row i out gives S minus the cycles through row i. A cycle from start row h that enters row a from
- * column b is
+ * Computes leave-one-out estimates of `path`. The sum S over cycles is linear in the weight of each row
+ * and column, so leaving row i out gives S minus the cycles through row i. A cycle from start row h that
+ * enters row a from column b is
  *
  *     a prefix A_a[k][b]: k rows before a, the last column b (the recursion of path.c before row a)
  *     times the step B[a,b]
  *     times a suffix T_a[j](b) = sum_{b' > b} A[a,b'] C_a[j][b'], where C_a[j][b'] sums over all ways to
  *         continue after column b': j more rows after a, a column for each, and the closing edge back to h.
  *
- * The cycle counts once for row a and once for column b. C and T obey the recursion of A and R, walked from
- * the last row and column to the first with the two matrices exchanged, so the same sweep computes them. Then
- * the forward walk removes rows and columns from them again, one by one, so that it stores only the present
- * state.
+ * The cycle counts once for row a and once for column b. C and T obey the recursion of A and R, walked
+ * from the last row and column to the first with the two matrices exchanged, so the same sweep computes
+ * them. Then the forward walk removes rows and columns from them again, one by one, so that it stores only
+ * the present state.
  *
  * Subtraction loses digits: the remainder has the rounding error of the larger value before. So the sweep
- * keeps C after every stretch of rows and T after every stretch of columns, and the walk restarts from these.
- * With s rows in a stretch, prefixes meet suffixes that should have up to s rows fewer, and errors relative
- * to S grow like C(P+s,n)/C(P,n) instead of C(2P,n)/C(P,n). The rounding error of a low order also passes
- * into the higher ones. This error is harmless while the higher sums are larger than the lower ones. Past
- * half of min(P,Q) they are smaller. Then P or Q is below 2 nmax, and the code simply computes the estimate
- * again without each row and column.
+ * keeps C after every stretch of rows and T after every stretch of columns, and the walk restarts from
+ * these. With s rows in a stretch, prefixes meet suffixes that should have up to s rows fewer, and errors
+ * relative to S grow like C(P+s,n)/C(P,n) instead of C(2P,n)/C(P,n). The rounding error of a low order
+ * also passes into the higher ones. This error is harmless while the higher sums are larger than the lower
+ * ones. Past half of min(P,Q) they are smaller. Then P or Q is below 2 nmax, and the code simply computes
+ * the estimate again without each row and column.
  */
 #include "path/path.h"
 
@@ -73,7 +73,7 @@ typedef struct {
 static size_t ceil_div(size_t a, size_t b) { return (a + b - 1) / b; }
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* The longest stretch s <= P with C(P+s,n) <= LOSS C(P,n); at least 1. */
+/* Returns the longest stretch s <= P with C(P+s,n) <= LOSS C(P,n), at least 1. */
 static size_t stretch_length(size_t P, size_t n) {
     double growth = 1;
     size_t s = 0;
@@ -250,7 +250,10 @@ static void results(const job *j, const ks_moments_out *out) {
     }
 }
 
-/* The estimate without row `row` or column `col` (SIZE_MAX: none), computed from the smaller matrix. */
+/*
+ * Returns the estimate without row `row` or column `col` (SIZE_MAX for none), computed from the smaller
+ * matrix.
+ */
 static kspec_status again(const ks_run *run, const ks_pair *p, size_t row, size_t col, double *copies,
                           double *m, kspec_error *err) {
     const size_t rows = p->P - (row < p->P), cols = p->Q - (col < p->Q), size = rows * cols;

@@ -1,11 +1,11 @@
-/* The naive estimator of the moments: traces of powers of the Gram matrix. */
+/* Computes the naive estimator of the moments: traces of powers of the Gram matrix. */
 #pragma once
 
 #include "device/pair.h"
 
 /*
- * tr((A B^T / PQ)^n): all cycles, including repeated rows and columns. Memory: ceil(nmax/2) matrices of
- * min(P,Q)^2; error bars need two more of P x Q.
+ * Computes tr((A B^T / PQ)^n) over all cycles, including repeated rows and columns. Memory: ceil(nmax/2)
+ * matrices of min(P,Q)^2; error bars need two more of P x Q.
  */
 kspec_status ks_naive(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err);
 

@@ -221,7 +221,7 @@ static kspec_status chunk(void *ctx, size_t index, const ks_worker *worker) {
 
 /* ---- all blocks ---- */
 
-/* Computes m from the sums of all blocks */
+/* Computes m from the sums of all blocks. */
 static void means(const job *j, double *m) {
     const ks_path_plan *plan = &j->plan;
     for (int i = 0; i < plan->nmax; i++) {
@@ -303,7 +303,7 @@ kspec_status ks_path_assigned(const ks_run *run, const double *const *trials, si
     kspec_status st = job_make(&j, run, P, Q, nmax, &arena, err);
     for (int n = 0; n < nmax && !st; n++) {
         j.x[n] = trials[t[2 * n]];
-        j.y[n] = trials[t[n < nmax - 1 ? 2 * n + 1 : 0]]; /* R[nmax] is never computed */
+        j.y[n] = trials[t[n < nmax - 1 ? 2 * n + 1 : 0]]; /* The sweep never computes R[nmax]. */
         j.close[n] = trials[close[n]];
         if (j.x[n] != j.x[0] || (n < nmax - 1 && j.y[n] != j.y[0])) j.mixed = 1;
     }

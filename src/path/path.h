@@ -23,9 +23,9 @@ kspec_status ks_path_assigned(const ks_run *run, const double *const *trials, si
 /* ---- shared with path_loo.c and path_groups.c ---- */
 
 /*
- * How the computation is divided and scaled. A block has `lanes` start rows. `together` blocks go through the
- * same band of rows and tile of columns one after the other, while the cache holds the entries. The division
- * does not change a bit of the result.
+ * Describes how the computation is divided and scaled. A block has `lanes` start rows. `together` blocks
+ * go through the same band of rows and tile of columns one after the other, while the cache holds the
+ * entries. The division does not change a bit of the result.
  */
 typedef struct {
     const ks_simd *k;
@@ -43,8 +43,8 @@ kspec_status ks_path_plan_count(ks_path_plan *plan, size_t P, size_t Q, int nmax
                                 const ks_run *run, kspec_error *err);
 
 /*
- * The factor f 2^e that turns a sum over cycles of order n in P x Q into a mean, for entries scaled as
- * planned.
+ * Returns the factor f 2^e that turns a sum over cycles of order n in P x Q into a mean, for entries
+ * scaled as planned.
  */
 typedef struct {
     double f;
@@ -65,5 +65,5 @@ void ks_path_start(const ks_path_plan *plan, const double *panel, size_t l, size
 /* Sets sums[n-1] to the sum of sum[n-1][l] over the lanes l, in their order. */
 void ks_path_lane_sums(const ks_path_plan *plan, const double *sum, double *sums);
 
-/* The leave-one-out part of ks_path(), which calls it if out->rows and out->cols are given. */
+/* Computes the leave-one-out part of ks_path(), which calls it if out->rows and out->cols are given. */
 kspec_status ks_path_loo(const ks_run *run, const ks_pair *p, const ks_moments_out *out, kspec_error *err);

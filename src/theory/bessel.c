@@ -12,7 +12,7 @@ void ks_debye_init(ks_debye *d) {
     *d = (ks_debye){{{1}}};
     for (int j = 0; j + 1 < KS_DEBYE_TERMS; j++)
         for (int i = 0; i <= j; i++) {
-            long double c = d->u[j][i], m = j + 2 * i; /* this term is c p^m */
+            long double c = d->u[j][i], m = j + 2 * i; /* This term of U_j is c p^m. */
             d->u[j + 1][i] += c * (m / 2 + 1 / (8 * (m + 1)));
             d->u[j + 1][i + 1] -= c * (m / 2 + 5 / (8 * (m + 3)));
         }

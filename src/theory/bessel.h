@@ -1,9 +1,12 @@
-/* The modified Bessel function I_nu, scaled so that it neither overflows nor underflows. */
+/* Computes the modified Bessel function I_nu, scaled so that it neither overflows nor underflows. */
 #pragma once
 
 enum { KS_DEBYE_TERMS = 12 };
 
-/* Coefficients of the expansion for large orders or arguments; ks_debye_init() computes them once. */
+/*
+ * Holds the coefficients of the expansion for large orders or arguments; ks_debye_init() computes them
+ * once.
+ */
 typedef struct {
     long double u[KS_DEBYE_TERMS][KS_DEBYE_TERMS]; /* U_j(p) = p^j sum_i u[j][i] p^2i */
 } ks_debye;

@@ -1,6 +1,7 @@
 /*
- * Eigenfunctions of the RBF kernel under a Gaussian input (paper 000, Appendix F). In coordinates x ~ N(0, I)
- * the kernel is exp(-sum eta_i (x_i - y_i)^2 / 2), and with s = (1 + 4 eta)^(1/4) one dimension has
+ * Computes eigenfunctions of the RBF kernel under a Gaussian input (paper 000, Appendix F). In coordinates
+ * x ~ N(0, I) the kernel is exp(-sum eta_i (x_i - y_i)^2 / 2), and with s = (1 + 4 eta)^(1/4) one
+ * dimension has
  *
  *     phi_u(x) = sqrt(s) exp(-(s^2 - 1) x^2 / 4) h_u(s x),      E phi_u phi_v = 1 if u = v, else 0,
  *
@@ -24,7 +25,7 @@ typedef struct {
     int sign;
 } number;
 
-/* Computes phi_0(x) ... phi_top(x) of one dimension */
+/* Computes phi_0(x) ... phi_top(x) of one dimension. */
 static void hermite_functions(double eta, double x, size_t top, number *phi) {
     const long double root = sqrtl(1 + 4 * (long double)eta), t = sqrtl(root) * x;
     long double unit = logl(root) / 4 - (root - 1) * (long double)x * x / 4, a = 0, b = 1;
@@ -37,7 +38,7 @@ static void hermite_functions(double eta, double x, size_t top, number *phi) {
     }
 }
 
-/* The highest degree of any of the eigenvalues in one dimension */
+/* Returns the highest degree of any of the eigenvalues in one dimension. */
 static size_t highest_degree(const ks_rbf_step *steps, size_t count) {
     size_t top = 0;
     for (size_t k = 1; k < count; k++) {
@@ -52,7 +53,8 @@ static size_t highest_degree(const ks_rbf_step *steps, size_t count) {
 }
 
 /*
- * The product over dimensions for eigenvalue k: phi_0 of every dimension, times a ratio for each run of steps
+ * Computes the product over dimensions for eigenvalue k: phi_0 of every dimension, times a ratio for each
+ * run of steps.
  */
 static double product(const ks_rbf_step *steps, size_t k, const number *phi, size_t width, long double rest) {
     int sign = 1;

@@ -1,7 +1,7 @@
 /*
- * Zonal kernels on the sphere, degree by degree. In all three families the eigenvalues' ratios are rational
- * in the degree, or a Bessel function. Products of these ratios are sums of logarithms, in which nothing
- * cancels.
+ * Computes the eigenvalues of zonal kernels on the sphere, degree by degree. In all three families the
+ * eigenvalues' ratios are rational in the degree, or a Bessel function. Products of these ratios are sums
+ * of logarithms, in which nothing cancels.
  */
 #include "base/error.h"
 #include "base/gamma.h"
@@ -15,7 +15,7 @@ enum { MAX_DIM = 1000, MAX_DEGREE = 1000, MAX_POWER = 100000, SUM_DEGREES = 1000
 
 static const long double pi = 3.14159265358979323846264338327950288L;
 
-/* The state of a walk through the degrees. */
+/* Holds the state of a walk through the degrees. */
 typedef struct {
     kspec_sphere kernel;
     long double D, z, q; /* dimension; gaussian: z = 2/s^2; polynomial: the power */
