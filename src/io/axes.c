@@ -37,10 +37,9 @@ static void seen_as(ks_view *v, const ks_array *a, int d, int axis) {
     v->stride[axis] = a->stride[d];
 }
 
-/*
- * Repeats are fewer than the repeated things. If the first axis is not the shortest, the file is probably
- * (neurons, images, repeats) or similar, and would silently give a wrong number.
- */
+/* Usually there are fewer trials than rows or columns. If the first axis is not the shortest, its entries
+ * are probably not trials, for example in a file of (neurons, images, repeats), and the results would
+ * silently be wrong. */
 static kspec_status check_order(const ks_part *part, kspec_error *err) {
     const size_t *shape = part->array.shape;
     int shortest = shape[1] < shape[2] ? 1 : 2;
@@ -75,7 +74,7 @@ kspec_status ks_view_make(ks_part *part, const ks_axes *axes, const char *select
     kspec_status st = name_axes(part, axes, err);
     if (st) return st;
     ks_view *v = &part->view;
-    /* The parser of a text has already selected columns, which may be the rows of this view. */
+    /* The text parser has already selected columns of the file, which may be the rows of this view. */
     int text_axis = axes->count == 2 && axes->of[1] == KS_ROWS ? KS_ROWS : KS_COLS;
     v->origin[text_axis] = part->array.col_index;
     part->array.col_index = NULL;

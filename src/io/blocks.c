@@ -20,16 +20,16 @@
 typedef struct {
     ks_name name;
     size_t rows, at;
-    /* the position and byte order of numbers that are converted block by block */
+    /* for numbers that are converted block by block: their position in the file and their byte order */
     ks_bytes bytes;
     ks_npy_header npy;
     const unsigned char *numbers;
     int by_cols;
-    /* for text: the lines from layout.body on. Column j of the file goes to place[j] */
+    /* for text: the lines, which begin at layout.body; column j of the file goes to place[j] */
     int is_text;
     ks_layout layout;
     size_t *place;
-    /* for other formats and for mapped doubles: the whole array */
+    /* the whole array, for mapped doubles and for formats that cannot be read in blocks */
     ks_part whole;
     /*
      * the number of columns in the file, the number of selected columns, and the selected columns (NULL: all)
@@ -45,7 +45,7 @@ struct kspec_blocks {
     char *select_cols;
     source now;
     int open;
-    double *data, *wide; /* data: block x cols. wide: block x width, if columns are selected */
+    double *data, *wide; /* data: a block of the selected columns; wide: of all columns */
     size_t wide_count;
     ks_arena arena;
 };
@@ -59,9 +59,8 @@ static void close_source(source *s) {
     *s = (source){0};
 }
 
-/*
- * Releases the pages of the file that are already read, so that they do not count as memory of this process.
- */
+/* Releases the pages of the file that are already read. Otherwise the system would count them as memory
+ * of this process. */
 static void leave_pages(const unsigned char *from, size_t bytes) {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
                     first = ((uintptr_t)from + page - 1) / page * page,
@@ -77,7 +76,7 @@ static kspec_status select_columns(const kspec_blocks *b, source *s, char *const
     return ks_select_parse(b->select_cols, s->width, names, "column", s->name, &s->index, &s->cols, err);
 }
 
-/* An array of numbers of a type other than double */
+/* Opens a .npy file whose numbers must be converted to double. */
 static kspec_status open_npy(const kspec_blocks *b, source *s, kspec_error *err) {
     const int turned = b->axes.count == 2 && b->axes.of[0] == KS_COLS;
     const size_t count = ks_size(s->npy.shape[0], s->npy.shape[1]),
@@ -125,7 +124,8 @@ static kspec_status open_whole(const kspec_blocks *b, source *s, const char *inp
     return st;
 }
 
-/* Can the rows of the file be read one after the other? If not, the file is read at once. */
+/* Returns 1 if the rows of the file can be read one after the other. Otherwise the whole file is read at
+ * once. */
 static int looks_plain(source *s) {
     const ks_bytes *f = &s->bytes;
     kspec_error unused;

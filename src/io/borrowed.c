@@ -19,7 +19,8 @@ kspec_borrowed kspec_borrow(const kspec_borrowed *now) {
     return before;
 }
 
-/* Finds a borrowed array by the address of its name. So no file name is mistaken for it. */
+/* Finds a borrowed array by the address of its name, so that no file of the same name is mistaken for the
+ * array. */
 static const kspec_array *find(const char *input) {
     for (size_t k = 0; k < borrowed.count; k++)
         if (borrowed.arrays[k].name == input && input) return &borrowed.arrays[k];
@@ -33,7 +34,7 @@ int ks_is_on_device(const char *input) {
     return a && borrowed.on_device && borrowed.on_device->is[a - borrowed.arrays];
 }
 
-/* Copies the array to host memory, unless it is already there */
+/* Copies the array to host memory, unless the array is already in host memory. */
 static kspec_status copy(const kspec_array **a, kspec_array *host, const char *name, kspec_error *err) {
     const size_t k = (size_t)(*a - borrowed.arrays);
     *host = **a;
@@ -44,7 +45,7 @@ static kspec_status copy(const kspec_array **a, kspec_array *host, const char *n
     return KSPEC_OK;
 }
 
-/* Describes an array in host memory, without changing its layout */
+/* Describes an array in host memory, without a change of its layout. */
 static kspec_status take(const kspec_array *a, const char *name, ks_array *out, kspec_error *err) {
     if (a->ndim < 1 || a->ndim > 3)
         return ks_fail(err, KSPEC_E_ARG, "%s has %d axes; 1 to 3 are expected", name, a->ndim);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Entry of the first trial, in any layout */
+/* Returns entry (i, j) of the first trial. */
 static double entry(const kspec_matrix *m, size_t i, size_t j) {
     return m->data[(ptrdiff_t)i * m->row_stride + (ptrdiff_t)j * m->col_stride];
 }
@@ -18,7 +18,7 @@ static double at(const kspec_dataset *d, size_t i, size_t j) {
     return entry(&m, i, j);
 }
 
-/* "3 ('trial')", or "3" for a column without a name */
+/* Writes a column's number and name, such as "3 ('trial')", or only the number if the column has no name. */
 static const char *named(const kspec_dataset *d, size_t j, const char *rest, char *text, size_t size) {
     const int has = d->col_names && d->col_names[j][0];
     ks_print(text, size, has ? "%zu ('%.60s')%s" : "%zu%.0s%s", j, has ? d->col_names[j] : "", rest);
@@ -27,7 +27,7 @@ static const char *named(const kspec_dataset *d, size_t j, const char *rest, cha
 
 /* ---- the row number that pandas and R write in the first column ---- */
 
-/* Does column j count the rows, from 0 or from 1? */
+/* Returns 1 if column j counts the rows, from 0 or from 1. */
 static int counts_rows(const kspec_dataset *d, size_t j) {
     double first = at(d, 0, j);
     if (d->rows < 3 || (first != 0 && first != 1)) return 0;
@@ -47,7 +47,7 @@ static int doubt_index(ks_doubts to, const char *path, const kspec_dataset *d) {
 
 /* ---- a header that was read as data ---- */
 
-/* Is row 0 a list of years, or of column numbers, unlike every data row? */
+/* Reports a doubt if row 0 is a list of years or column numbers, unlike every data row. */
 static void doubt_header(ks_doubts to, const char *path, const kspec_dataset *d) {
     enum { LEAST = 4 };
     if (d->trials > 1 || d->array_dims != 2 || d->has_header || d->cols < LEAST || d->rows < 3) return;
@@ -68,15 +68,14 @@ static int is_word(const char *name, const char *const *words) {
     for (; *words; words++) {
         size_t n = strlen(*words), k = 0;
         while (k < n && tolower((unsigned char)name[k]) == (*words)[k]) k++;
-        if (k == n && !isalnum((unsigned char)name[n])) return 1; /* matches trial, Trial_id and time (s) */
+        if (k == n && !isalnum((unsigned char)name[n]))
+            return 1; /* matches names such as trial, Trial_id and time (s) */
     }
     return 0;
 }
 
-/*
- * Is column j an index, by its name or by its values? Values such as 0,0,1,1,1,2 are trial numbers; equal
- * steps are times.
- */
+/* Returns the kind of index that column j looks like, by its name or its values, or NULL. Values such as
+ * 0,0,1,1,1,2 are trial numbers, and values with equal steps are times. */
 static const char *kind_of_index(const kspec_dataset *d, size_t j) {
     static const char *const clocks[] = {"time", "timestamp", "frame", "date", NULL},
                              *const parts[] = {"trial",       "session",  "subject", "block",
@@ -113,15 +112,13 @@ static void doubt_order(ks_doubts to, const char *path, const kspec_dataset *d, 
 /* ---- two data sets, read as trials of one ---- */
 
 typedef struct {
-    double aa, bb, ab; /* sums over entries, with the mean of each column removed */
-    /*
-     * the sum of squares of each row's contribution to ab: rows are independent, but columns may depend on
-     * each other
-     */
+    double aa, bb, ab; /* sums over all entries, after the mean of each column is subtracted */
+    /* the sum over rows of the squared contribution to ab, which gives its error: rows are independent,
+     * columns may not be */
     double squares;
 } agreement;
 
-/* share: scratch of one number per row */
+/* Computes these sums for two trials. `share` is scratch memory of one number per row. */
 static agreement agree(const kspec_matrix *a, const kspec_matrix *b, double *share) {
     agreement sum = {0};
     memset(share, 0, a->rows * sizeof *share);
@@ -142,10 +139,9 @@ static agreement agree(const kspec_matrix *a, const kspec_matrix *b, double *sha
     return sum;
 }
 
-/*
- * Trials measure the same thing, so the correlation of their entries, about the columns' means, is the
- * fraction of variance that is not noise. Unrelated matrices have a correlation of 0 up to chance.
- */
+/* Trials measure the same quantity, so the correlation between their entries, after subtracting the
+ * columns' means, is the share of variance that is not noise. Unrelated matrices have a correlation of
+ * about 0. */
 static void doubt_unrelated(ks_doubts to, const char *const *paths, size_t count, const kspec_dataset *d) {
     if (count < 2 || d->trials % count || d->row_trials || d->rows < 4) return;
     size_t each = d->trials / count;
@@ -165,7 +161,7 @@ static void doubt_unrelated(ks_doubts to, const char *const *paths, size_t count
 
 /* ---- rows and columns without a single value ---- */
 
-/* Has row i, or column i, a value in any trial? */
+/* Returns 1 if row i (or column i) has no value in any trial. */
 static int is_empty(const kspec_dataset *d, int columns, size_t i) {
     for (size_t t = 0; t < d->trials; t++) {
         const kspec_matrix m = kspec_dataset_trial(d, t);
@@ -187,7 +183,7 @@ static void doubt_empty(ks_doubts to, const char *path, const kspec_dataset *d, 
 kspec_status ks_dataset_doubt(kspec_dataset *d, const char *const *paths, size_t count,
                               const kspec_read_opts *o, kspec_error *err) {
     const ks_doubts to = KS_DOUBTS(d);
-    if (d->memory) return KSPEC_OK; /* These checks cannot read numbers on a GPU. */
+    if (d->memory) return KSPEC_OK; /* These checks cannot read numbers in GPU memory. */
     const int index = o && o->axes ? 0 : doubt_index(to, paths[0], d);
     if (!o || !o->axes) doubt_header(to, paths[0], d);
     if (((ks_dataset *)d)->decimal_commas) ks_doubt(to, KSPEC_DOUBT_DECIMAL_COMMA, paths[0], NULL, 0);

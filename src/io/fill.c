@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A value printed with six digits or more, or rounded to float32, still counts as the fill value. */
+/* Returns 1 if x is the fill value, possibly rounded to float32 or printed with six digits or more. */
 static int means(double x, double value) {
     enum { HUGE_VALUE = 1000000000 };
     return x == value || (float)x == (float)value ||
@@ -43,7 +43,7 @@ void ks_fill_entries(double *x, size_t count, const kspec_read_opts *o) {
 kspec_status ks_fill_apply(ks_dataset *set, const char *name, const kspec_read_opts *o, kspec_error *err) {
     kspec_dataset *d = &set->d;
     const size_t shape[3] = {d->trials, d->rows, d->cols}, n = d->trials * d->rows * d->cols;
-    /* the library's memory, not a mapped file */
+    /* the data must be in the library's memory, since a mapped file cannot be changed */
     double *y = set->storage.storage.heap ? (double *)d->data : NULL;
     const kspec_matrix all = {d->data, 1, n, 0, 1};
     if (!ks_fill_found(&all, o)) return KSPEC_OK;

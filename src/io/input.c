@@ -16,10 +16,9 @@ static int is_file(const char *path) {
     return strcmp(path, "-") == 0 || stat(path, &st) == 0;
 }
 
-/*
- * Splits "path:key" at the last colon with an existing file before it. A file name may contain a colon, so
- * the whole input is tried first. *path is ks_alloc'd; *key points into `input`, or is NULL.
- */
+/* Splits "path:key" at the last colon whose left side names an existing file. A file name may contain a
+ * colon, so the function first tries the whole input as a path. The caller frees *path with ks_free().
+ * *key points into `input`, or is NULL. */
 static kspec_status split(const char *input, char **path, const char **key, kspec_error *err) {
     size_t len = strlen(input);
     *key = NULL;
@@ -39,10 +38,8 @@ static kspec_status split(const char *input, char **path, const char **key, kspe
     return KSPEC_OK;
 }
 
-/*
- * If reading as text fails and the suffix names another format, the file is probably a damaged file of that
- * format.
- */
+/* If reading as text fails and the suffix names another format, the file is probably a damaged file of
+ * the other format. */
 static void add_suspicion(const char *path, kspec_error *err) {
     static const struct {
         const char *suffix, *kind;
@@ -61,10 +58,10 @@ static void add_suspicion(const char *path, kspec_error *err) {
     }
 }
 
-/* The bytes tell the format. */
+/* Recognises the format by the first bytes of the file, and parses the file. */
 static kspec_status parse(ks_bytes *bytes, const char *path, const char *key, const char *select_cols,
                           const char *name, ks_array *out, kspec_error *err) {
-    /* The reader of idx decompresses the file itself. */
+    /* Compressed idx files are excluded, because the reader of idx decompresses them itself. */
     int packed = ks_gzip_match(bytes) && !ks_idx_match(bytes);
     if (packed) {
         kspec_status st = ks_gunzip_bytes(bytes, name, err);
@@ -81,7 +78,7 @@ static kspec_status parse(ks_bytes *bytes, const char *path, const char *key, co
         if (strcmp(path, "-") == 0)
             return ks_fail(err, KSPEC_E_IO, "standard input is %s, which kspec reads from files only",
                            hdf5 ? "an HDF5 file" : "a MATLAB file");
-        /* A MATLAB file of version 7.3 is HDF5 behind MATLAB's header. */
+        /* A MATLAB file of version 7.3 is an HDF5 file after a header of MATLAB. */
         int matlab = mat || memcmp(bytes->data, "MATLAB", 6) == 0;
         ks_bytes_close(bytes);
         if (ks_host_reads_hdf5() && !ks_hdf5_can_read())

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The labels in a file: words of its text, or numbers of an array (then s is NULL) */
+/* One label in a file: a word of a text, or a number of an array (then s is NULL). */
 typedef struct {
     const char *s;
     size_t len;
@@ -48,7 +48,8 @@ static kspec_status reserve(reading *r, size_t count, kspec_error *err) {
 
 /* ---- text ---- */
 
-/* The next line without surrounding blanks and quotes, skipping blank lines; 0 at the end of the text. */
+/* Finds the next line that is not blank, without surrounding blanks and quotes. Returns 0 at the end of
+ * the text. */
 static int next_line(const char **p, const char *end, piece *out) {
     while (*p < end) {
         const char *s = *p, *stop = s;
@@ -137,10 +138,8 @@ static kspec_status read_array(reading *r, const char *input, kspec_error *err) 
     return st;
 }
 
-/*
- * Reads labels from any file. The first bytes show whether the file is text. "x.npz:key" is not the name of a
- * file, and never text.
- */
+/* Reads labels from any file. The first bytes show whether the file is text. An input such as "x.npz:key"
+ * does not name a whole file, and is never text. */
 static kspec_status read_any(reading *r, const char *input, kspec_error *err) {
     if (ks_is_borrowed(input)) return read_array(r, input, err);
     ks_bytes *b = &r->bytes;
@@ -191,7 +190,7 @@ static kspec_status select_rows(reading *r, kspec_error *err) {
 
 /*
  * Numbers the labels in order of first appearance. First, of[i] becomes the first row with the label of
- * row i. Then the number of this label replaces the row.
+ * row i. Then of[i] becomes the number of this label.
  */
 static void number(reading *r, kspec_labels *out) {
     for (size_t i = 0; i < r->count; i++) r->list[i].at = i;

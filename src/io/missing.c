@@ -14,12 +14,11 @@ typedef struct {
     size_t trial, row, col;
 } place;
 
-/* The missing values: their number and positions. */
+/* The numbers of missing values and the positions of the first ones. */
 typedef struct {
-    /*
-     * count: the number of missing values. partial_count: the number of rows of single trials with some but
-     * not all values missing. Then the position of the first of each
-     */
+    /* `count` is the number of missing values. `partial_count` is the number of rows of single trials in
+     * which some values but not all are missing. The other members are the positions of the first missing
+     * value and of the first such row. */
     size_t count, partial_count;
     place first, partial;
     /* for each row, the number of trials without missing values */
@@ -65,7 +64,7 @@ static void census_free(census *c) {
 
 /* ----------------------------------------------------------------- messages */
 
-/* The input that contains trial t. */
+/* Returns the input file that contains trial t. */
 static const ks_part *input_of(const ks_part *parts, size_t t) {
     for (; t >= parts->view.shape[KS_TRIALS]; parts++) t -= parts->view.shape[KS_TRIALS];
     return parts;
@@ -82,18 +81,18 @@ static kspec_status fail_missing(const kspec_dataset *d, const census *c, const 
     const ks_part *part = input_of(parts, c->first.trial);
     place first = in_file(part, c->first);
     char trial[48] = "", column[80] = "", axes[120] = "", advice[200];
-    if (d->array_dims == 3) /* The end of the message depends on the shape. */
+    if (d->array_dims == 3) /* the advice at the end of the message depends on the shape of the array */
         snprintf(axes, sizeof axes, "taken as %zu trials x %zu rows x %zu columns (axes), ", d->trials,
                  d->rows, d->cols);
     if (d->trials > 1) snprintf(trial, sizeof trial, "trial %zu, ", first.trial);
     if (d->col_names) snprintf(column, sizeof column, " ('%.64s')", d->col_names[c->first.col]);
     int ragged = d->trials > 1 && !c->partial_count;
-    /* The policy ragged-trials needs two whole trials of each row. */
+    /* The message suggests the policy ragged-trials only if every row has at least two whole trials. */
     for (size_t i = 0; i < d->rows; i++) ragged &= c->whole[i] >= 2;
     const char *policy = ragged ? "ragged-trials" : "omit-rows";
     if (ragged)
         snprintf(advice, sizeof advice, "%s takes rows missing from a trial as repeats not made", policy);
-    else if (d->array_dims == 3 && d->cols <= d->trials) /* The columns may really be the repeats. */
+    else if (d->array_dims == 3 && d->cols <= d->trials) /* the columns may in fact be the trials */
         snprintf(advice, sizeof advice, "omit-rows leaves %zu of %zu rows", c->whole_rows, d->rows);
     else
         snprintf(advice, sizeof advice, "omit-rows leaves %zu of %zu rows, omit-cols %zu of %zu columns",
@@ -126,10 +125,8 @@ static kspec_status check_ragged(const kspec_dataset *d, const census *c, const 
 
 /* ------------------------------------------------------------------ changes */
 
-/*
- * The next three functions only move values towards the beginning, so they can work in place or into new
- * memory. x is the old array, trials x rows x cols, and y the new one.
- */
+/* The next three functions only move values towards the beginning, so they can work in place or write to
+ * new memory. The old array has trials x rows x cols values, and y is the new array. */
 static void keep_rows(const kspec_dataset *d, const census *c, double *y) {
     const double *x = d->data;
     for (size_t t = 0; t < d->trials; t++)
@@ -231,7 +228,7 @@ static kspec_status apply(ks_dataset *set, census *c, const ks_part *parts, kspe
 }
 
 /*
- * The inner loop runs along the axis with shorter strides, in the order of memory. The count is the same.
+ * The inner loop runs along the axis with shorter strides, in the order of memory. 
  */
 size_t ks_missing_count(const kspec_matrix *m) {
     ptrdiff_t outer = m->row_stride, inner = m->col_stride;

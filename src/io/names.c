@@ -6,9 +6,10 @@
 
 #include <string.h>
 
-/* The slot of a name, or the empty slot where the name belongs. */
+/* Returns the slot of a name, or the empty slot where the name belongs. */
 static ks_named *look(const ks_names *t, uint64_t hash, const char *s, size_t len) {
-    /* The low bits of FNV depend only on the low bits of the characters, so the high bits are mixed in. */
+    /* The low bits of an FNV hash depend only on the low bits of the characters, so the index also uses
+     * the high bits. */
     size_t at = (size_t)(hash ^ hash >> 32) & t->mask;
     for (; t->slots[at].name; at = (at + 1) & t->mask)
         if (strncmp(t->slots[at].name, s, len) == 0 && !t->slots[at].name[len]) break;

@@ -3,10 +3,8 @@
 
 #include "kspec/base.h"
 
-/*
- * A name, and the first two columns with this name. second is SIZE_MAX if only one column has it. In an empty
- * entry name is NULL.
- */
+/* A name, and the first two columns with this name. `second` is SIZE_MAX if only one column has this
+ * name. In an empty entry `name` is NULL. */
 typedef struct {
     const char *name;
     size_t first, second;
@@ -14,7 +12,7 @@ typedef struct {
 
 typedef struct {
     ks_named *slots; /* with linear probing */
-    size_t mask;     /* the size of the table, a power of 2, minus 1 */
+    size_t mask;     /* the size of the table minus 1; the size is a power of 2 */
     size_t longest;  /* the length of the longest name */
 } ks_names;
 
@@ -22,19 +20,18 @@ typedef struct {
 kspec_status ks_names_open(ks_names *t, char *const *names, size_t n, kspec_error *err);
 void ks_names_close(ks_names *t);
 
-/* The name that equals the `len` characters at s, given their hash; NULL if there is none. */
+/* Returns the entry whose name equals the `len` characters at s, or NULL. The caller passes the hash of
+ * these characters. */
 const ks_named *ks_names_find(const ks_names *t, uint64_t hash, const char *s, size_t len);
 
-/* FNV-1a, character by character */
+/* Computes the hash FNV-1a, character by character. */
 #define KS_NAMES_SEED UINT64_C(0xcbf29ce484222325)
 static inline uint64_t ks_names_hash(uint64_t hash, char c) {
     return (hash ^ (unsigned char)c) * UINT64_C(0x100000001b3);
 }
 
-/*
- * Copies `count` names into one allocation, which ks_free() frees: the names number taken[0], taken[1], ...,
- * or the first names if `taken` is NULL. A NULL name becomes empty. The message says that `what` has the
- * names.
- */
+/* Copies `count` names into one allocation, which ks_free() frees. These are the names with the numbers
+ * taken[0], taken[1], ..., or the first names if `taken` is NULL. A NULL name becomes empty. Error
+ * messages call the owner of the names `what`. */
 kspec_status ks_names_copy(const char *const *names, const size_t *taken, size_t count, const char *what,
                            char ***out, kspec_error *err);

@@ -12,7 +12,8 @@
 
 static int shared(const kspec_team *t) { return t && ks_calls_of(t)->ranks(t) > 1; }
 
-/* Can every rank read the inputs itself? Decided by their names, which are the same on all ranks */
+/* Returns 1 if every rank can read the inputs itself. The decision depends only on the inputs' names,
+ * which are the same on all ranks. */
 static int read_by_each(const char *const *inputs, size_t count) {
     static const char *const formats[] = {".npy", ".h5", ".hdf5", ".mat"};
     for (size_t k = 0; k < count; k++) {
@@ -28,14 +29,13 @@ static int read_by_each(const char *const *inputs, size_t count) {
     return 1;
 }
 
-/*
- * Rank 0 sends this before the values: the status of reading, and the data set without its pointers
- */
+/* The message that rank 0 sends before the values: the status of reading, and the data set without its
+ * pointers. */
 typedef struct {
     kspec_error failure;
     kspec_dataset d;
     int ragged;
-    /* the bytes of the column names with their final zeros; 0: no names */
+    /* the number of bytes of the column names with their final zeros, or 0 without names */
     size_t names;
 } notice;
 
@@ -52,7 +52,7 @@ static void write_notice(const kspec_dataset *d, notice *n) {
     n->names = names_bytes(d);
 }
 
-/* Allocates memory for the data from rank 0; `text` for the names */
+/* Allocates memory for the data from rank 0, and `text` for the column names. */
 static kspec_status make_room(const notice *n, kspec_dataset **out, char **text, kspec_error *err) {
     const size_t shape[3] = {n->d.trials, n->d.rows, n->d.cols};
     double *data;
@@ -78,7 +78,7 @@ static kspec_status copy_names(kspec_dataset *d, const char *text, kspec_error *
     return st;
 }
 
-/* Sends the values of *out from rank 0 to all ranks, after every rank has allocated memory */
+/* Sends the values of *out from rank 0 to all ranks, after every rank has allocated memory. */
 static kspec_status send(kspec_team *t, const notice *n, kspec_dataset **out, kspec_error *err) {
     char *text = NULL;
     kspec_status st = KSPEC_OK;
@@ -108,7 +108,7 @@ static kspec_status read_and_send(const char *const *inputs, size_t count, const
     ks_calls_of(t)->count(t);
     if (ks_calls_of(t)->rank(t) == 0) {
         kspec_read_opts how = *o;
-        how.in_place = 0; /* Rank 0 sends the values in their present layout, so this copy is not in place. */
+        how.in_place = 0; /* rank 0 sends a contiguous copy of the values */
         n.failure.code = ks_read(inputs, count, &how, out, &n.failure);
         if (!n.failure.code) write_notice(*out, &n);
     }

@@ -1,7 +1,5 @@
-/*
- * kspec_read() in one process: turns inputs into arrays, arrays into trials x rows x columns, and applies the
- * policy for missing values
- */
+/* kspec_read() in one process: reads the array of each input, arranges the arrays as trials x rows x
+ * columns, and applies the policy for missing values. */
 #include "io/read.h"
 
 #include "base/error.h"
@@ -27,10 +25,8 @@ static kspec_status check_arguments(const char *const *inputs, size_t count, con
     return KSPEC_OK;
 }
 
-/*
- * Reads one input. The text parser selects columns while it reads. If the axes say so, these are the rows of
- * the data set.
- */
+/* Reads one input. The text parser selects columns of the file while it reads. If the axes are swapped,
+ * these columns are the rows of the data set. */
 static kspec_status read_part(ks_part *part, const char *input, int stay, const ks_axes *axes,
                               const kspec_read_opts *opts, kspec_error *err) {
     ks_display_name(part->name, input);
@@ -43,14 +39,15 @@ static kspec_status read_part(ks_part *part, const char *input, int stay, const 
                      "%s: complex numbers are not supported; take the real part or the absolute value first",
                      part->name);
     if (!st) st = ks_view_make(part, axes, opts->select_rows, opts->select_cols, err);
-    if (!st && swapped) { /* With swapped axes, the names belong to rows. */
+    if (!st && swapped) { /* with swapped axes, the column names of the file belong to rows and are dropped */
         ks_free(part->array.col_names);
         part->array.col_names = NULL;
     }
     return st;
 }
 
-/* Checks that all parts have the rows and columns of the first; *trials is their total number of trials. */
+/* Checks that all parts have as many rows and columns as the first part, and sets *trials to the total
+ * number of trials. */
 static kspec_status check_shapes(const ks_part *parts, size_t count, size_t *trials, kspec_error *err) {
     *trials = 0;
     for (size_t k = 0; k < count; k++) {
@@ -64,10 +61,8 @@ static kspec_status check_shapes(const ks_part *parts, size_t count, size_t *tri
     return KSPEC_OK;
 }
 
-/*
- * Copies the description of the first input's array to the data set, and moves the selected column names
- * there.
- */
+/* Copies the description of the first input's array to the data set, and moves the selected column names
+ * to the data set. */
 static kspec_status describe(ks_dataset *set, ks_part *part, kspec_error *err) {
     kspec_dataset *d = &set->d;
     ks_array *a = &part->array;
@@ -86,7 +81,8 @@ static kspec_status describe(ks_dataset *set, ks_part *part, kspec_error *err) {
     return KSPEC_OK;
 }
 
-/* Are all arrays borrowed, with all entries selected? Then the library can use them in place. */
+/* Returns 1 if all arrays are borrowed and all entries are selected. Then the library can use the arrays
+ * in place. */
 static int all_in_place(const ks_part *parts, size_t count) {
     for (size_t k = 0; k < count; k++)
         if (!parts[k].array.is_lent || parts[k].view.index[KS_ROWS] || parts[k].view.index[KS_COLS]) return 0;
@@ -121,7 +117,7 @@ static kspec_status copy_all(ks_part *parts, size_t count, const size_t *shape, 
 
 /*
  * Uses a single dense array in place. If in_place is set, also uses whole borrowed arrays of any layout in
- * place. Otherwise copies all arrays, and frees each one after its copy.
+ * place. Otherwise copies all arrays, and frees each array after copying it.
  */
 static kspec_status gather(ks_part *parts, size_t count, int in_place, ks_dataset *out, kspec_error *err) {
     size_t trials;
@@ -144,10 +140,8 @@ static kspec_status gather(ks_part *parts, size_t count, int in_place, ks_datase
     return copy_all(parts, count, shape, out, err);
 }
 
-/*
- * Applies the policy. Arrays used in place are copied first if the policy must change them, or must report a
- * missing value.
- */
+/* Applies the policy. An array that was used in place is copied before the policy changes it or reports a
+ * missing value. */
 static kspec_status deal_with_missing(ks_part *parts, size_t count, const kspec_read_opts *opts,
                                       ks_dataset *set, kspec_error *err) {
     kspec_dataset *d = &set->d;
@@ -170,7 +164,7 @@ static kspec_status deal_with_missing(ks_part *parts, size_t count, const kspec_
     return st ? st : ks_missing_apply(set, parts, opts, err);
 }
 
-/* May the inputs stay in GPU memory? Only if no option requires reading their numbers. */
+/* Returns 1 if the inputs may stay in GPU memory, because no option requires reading their numbers. */
 static int all_stay(const char *const *inputs, size_t count, const kspec_read_opts *o) {
     if (!o->on_device || !o->in_place || o->select_rows || o->select_cols || o->nan != KSPEC_NAN_ERROR ||
         o->fill_count)

@@ -7,19 +7,17 @@
 
 #include <string.h>
 
-/* The entries to select from, and the word for such an entry in messages. */
+/* A choice consists of the entries to select from, and the word for an entry in messages. */
 typedef struct {
     const char *spec;
     size_t n;
-    char *const *names; /* n names, or NULL */
+    char *const *names; /* the names of the n entries, or NULL */
     const char *what, *name;
-    ks_names index; /* an index of the names, if any */
+    ks_names index; /* a hash table of the names, if any */
 } choice;
 
-/*
- * The edit distance of two words, from their first 63 characters. It finds the name that a misspelt name may
- * mean.
- */
+/* Returns the edit distance between the first 63 characters of two words. The distance finds the name
+ * that a misspelt name may mean. */
 static size_t distance(const char *a, size_t alen, const char *b, size_t blen) {
     size_t row[64];
     if (alen > 63) alen = 63;
@@ -58,11 +56,9 @@ static kspec_status fail_unknown(const choice *c, const char *part, size_t len, 
                    shown, part, c->name, c->names[best]);
 }
 
-/*
- * Finds the name at p. A name may contain commas, so the longest name that fits counts. The name must end
- * before a comma or at the end of the text, ignoring blanks. *end is the position after the name, or NULL if
- * no name fits.
- */
+/* Finds the name at p. A name may contain commas, so the function takes the longest name that fits. The
+ * name must end before a comma or at the end of the text, ignoring blanks. **end is the position after
+ * the name, or NULL if no name fits. */
 static kspec_status take_name(const choice *c, const char *p, size_t *index, const char **end,
                               kspec_error *err) {
     uint64_t hash = KS_NAMES_SEED;
@@ -84,7 +80,7 @@ static kspec_status take_name(const choice *c, const char *p, size_t *index, con
     return KSPEC_OK;
 }
 
-/* A number below n at p; if there is something else, *end is unchanged. */
+/* Reads a number below n at p. If the text at p is not a number, *end is unchanged. */
 static kspec_status take_number(const choice *c, const char *p, size_t *value, const char **end,
                                 kspec_error *err) {
     size_t digits = strspn(p, "0123456789"), v = 0;
@@ -98,7 +94,8 @@ static kspec_status take_number(const choice *c, const char *p, size_t *value, c
     return KSPEC_OK;
 }
 
-/* Reads the next part of the selection, lo ... hi. *p moves to the following comma, or to the end. */
+/* Reads the next part of the selection, lo ... hi. *Moves p to the following comma, or to the end of the
+ * text. */
 static kspec_status take_part(const choice *c, const char **p, size_t *lo, size_t *hi, kspec_error *err) {
     const char *s = *p + strspn(*p, " "), *end = NULL;
     if (!*s || *s == ',')
@@ -128,7 +125,8 @@ static kspec_status take_part(const choice *c, const char **p, size_t *lo, size_
     return KSPEC_OK;
 }
 
-/* Does the name of an entry begin at p? If so, an exclamation mark at p belongs to the name. */
+/* Returns 1 if the name of an entry begins at p. In this case an exclamation mark at p belongs to the
+ * name. */
 static int is_named(const choice *c, const char *p) {
     size_t index;
     const char *end = NULL;
@@ -162,7 +160,7 @@ static kspec_status walk(const choice *c, unsigned char *flags, size_t *index, s
 
 /*
  * Marks and counts the selected entries. If the selection consists of exclusions, all other entries are
- * selected. *all is 1 if every entry is selected.
+ * selected. **all is set to 1 if every entry is selected.
  */
 static kspec_status mark(const choice *c, unsigned char *flags, size_t *count, int *all, kspec_error *err) {
     kspec_status st = walk(c, flags, NULL, count, err);
@@ -173,7 +171,7 @@ static kspec_status mark(const choice *c, unsigned char *flags, size_t *count, i
     return st;
 }
 
-/* The numbers of the selected entries, in the order given */
+/* Writes the numbers of the selected entries to `index`, in the order of the selection. */
 static kspec_status list(const choice *c, unsigned char *flags, size_t *index, int all, kspec_error *err) {
     size_t count = 0;
     for (size_t i = 0; i < c->n && all; i++)

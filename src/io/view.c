@@ -5,9 +5,8 @@
 
 #include <string.h>
 
-/*
- * Reads and writes follow different orders: tiles of 8 x 32 x 32 keep the cache lines of both in the cache.
- */
+/* Source and destination have different memory orders. With tiles of 8 x 32 x 32 the cache lines of both
+ * fit in the cache. */
 static const size_t tile[3] = {8, 32, 32};
 
 void ks_view_free(ks_view *v) {

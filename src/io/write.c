@@ -12,7 +12,10 @@
 #include <string.h>
 
 typedef enum { NPY, CSV, JSON } format;
-enum { BUFFER = 1 << 16, LONGEST = 64 }; /* LONGEST: the most characters of a number with its brackets */
+enum {
+    BUFFER = 1 << 16,
+    LONGEST = 64
+}; /* LONGEST is the largest number of characters of a number with its brackets */
 
 struct kspec_writer {
     ks_temp file;
@@ -22,7 +25,7 @@ struct kspec_writer {
     size_t total, written;
     /* After a failure, every call returns the same failure. */
     kspec_error failure;
-    /* the used bytes of the buffer */
+    /* the number of used bytes in the buffer */
     size_t used;
     char buffer[BUFFER];
 };
@@ -35,7 +38,8 @@ static kspec_status flush(kspec_writer *w, kspec_error *err) {
 
 /* --------------------------------------------------------------- formats */
 
-/* Version 1.0: blanks pad the dictionary so that the numbers begin at a multiple of 64. */
+/* Writes a header of version 1.0. Blanks pad the dictionary so that the numbers begin at a multiple of 64
+ * bytes. */
 static void put_npy_header(kspec_writer *w) {
     char shape[80];
     int n = snprintf(shape, sizeof shape, "%zu, %zu", w->shape[0], w->shape[1]);
@@ -72,19 +76,18 @@ static kspec_status put_npy(kspec_writer *w, const double *values, size_t count,
     return status;
 }
 
-/* The fewest digits, at least 15, that give back the same double. */
+/* Writes a number with the fewest digits (at least 15) that read back as the same double. */
 static size_t put_number(char *to, double v) {
     int n = 0;
     for (int digits = 15;; digits++) {
         n = snprintf(to, LONGEST / 2, "%.*g", digits, v);
-        if (digits == 17 || strtod(to, NULL) == v) break; /* 17 digits always do */
+        if (digits == 17 || strtod(to, NULL) == v) break; /* 17 digits are always enough */
     }
     return (size_t)n;
 }
 
-/*
- * Returns how many axes begin at entry k (or, for k+1, have ended at entry k). Each gets a bracket or a line.
- */
+/* Returns how many axes begin at entry k. For k+1, this is the number of axes that end at entry k. Each
+ * axis has a bracket or a line of its own. */
 static int boundaries(const kspec_writer *w, size_t k) {
     int n = 0;
     size_t block = 1;
@@ -110,7 +113,8 @@ static void put_json(kspec_writer *w, double v, size_t k) {
     if (v - v == 0)
         n += put_number(to + n, v);
     else
-        n += (size_t)snprintf(to + n, LONGEST / 2, "null"); /* JSON has neither NaN nor infinity */
+        n += (size_t)snprintf(to + n, LONGEST / 2,
+                              "null"); /* JSON has neither NaN nor infinity, so null replaces them */
     int close = boundaries(w, k + 1);
     for (int i = 0; i < close; i++) to[n++] = ']';
     if (close < w->ndim) to[n++] = ',';

@@ -13,16 +13,14 @@ size_t ks_area_most = SIZE_MAX;
 
 enum { PAGE = 4096 };
 
-/* The header in front of the parts; consecutive rounds alternate between the two counters */
+/* The header in front of the parts. Consecutive rounds alternate between the two counters. */
 typedef struct {
     _Atomic size_t next[2];
     char rest[PAGE - 2 * sizeof(size_t)];
 } head;
 
-/*
- * Creates a file in memory; -1 if that fails. Each page belongs to the rank that writes it first. Only the
- * memory of the machine limits such a file.
- */
+/* Creates a file in memory and returns its descriptor, or -1 on failure. Each page belongs to the rank
+ * that writes it first. Only the machine's memory limits the size of such a file. */
 static int make(size_t bytes) {
     struct rlimit file;
     if (bytes > ks_memory_available() / 4) return -1;
@@ -36,7 +34,7 @@ static int make(size_t bytes) {
 
 static size_t bytes_of(size_t part) { return ks_size_add(sizeof(head), ks_size(KS_AREA_PARTS, part)); }
 
-/* Either all ranks map the area, or none does */
+/* Maps the area on all ranks, or on none if any rank fails. */
 static kspec_status grow(kspec_team *t, size_t part, kspec_error *err) {
     const size_t bytes = bytes_of(part);
     struct {
@@ -53,7 +51,7 @@ static kspec_status grow(kspec_team *t, size_t part, kspec_error *err) {
     const unsigned char mine = x != MAP_FAILED;
     for (int r = 0; r < t->comm.ranks; r++) t->bytes[r] = 1;
     if (!st) st = ks_team_gather(t, &mine, t->flags, t->bytes, err);
-    if (fd >= 0) close(fd); /* All ranks have opened the file by now. */
+    if (fd >= 0) close(fd); /* all ranks have opened the file by now, so this rank can close it */
     int everybody = !st;
     for (int r = 0; r < t->comm.ranks; r++) everybody = everybody && t->flags[r];
     if (everybody)
@@ -64,10 +62,8 @@ static kspec_status grow(kspec_team *t, size_t part, kspec_error *err) {
     return st;
 }
 
-/*
- * Has every rank read the part? A part is free after two synchronisations: one after writing, one after
- * reading.
- */
+/* Returns 1 if every rank has read the part. A part is free after two synchronisations: one after
+ * writing, one after reading. */
 static int is_free(const kspec_team *t, int part) { return t->meetings >= t->area_used[part] + 2; }
 
 static int free_parts(const kspec_team *t) {
@@ -99,10 +95,8 @@ size_t ks_area_next(kspec_team *t) { return atomic_fetch_add(counter(t), 1); }
 
 size_t ks_area_taken(const kspec_team *t) { return atomic_load(counter(t)); }
 
-/*
- * Call this when all ranks have left the round. The next round uses the other counter. The present counter
- * becomes free after the next synchronisation.
- */
+/* Call this when all ranks have left the round. The next round uses the other counter, and the present
+ * counter is reused in the round after that. */
 void ks_area_round(kspec_team *t) {
     if (t->comm.rank == 0) atomic_store(counter(t), 0);
     t->area_rounds++;

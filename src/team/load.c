@@ -13,18 +13,17 @@
 
 static const ks_mpi *loaded;
 
-/* Reads a count from an environment variable; 0 if the variable holds none */
+/* Reads a number from an environment variable; returns 0 if the variable does not contain a number. */
 static int count_in(const char *variable) {
     const char *text = getenv(variable);
     long n = text ? strtol(text, NULL, 10) : 0;
     return n > 0 && n < 1 << 24 ? (int)n : 0;
 }
 
-/*
- * The MPI that the environment names, and its number of ranks (0: unknown). Open MPI's mpirun sets
- * OMPI_COMM_WORLD_SIZE. PMIx (srun --mpi=pmix) sets PMIX_RANK. MPICH's mpirun and srun --mpi=pmi2 set
- * PMI_RANK. Without PMIx and PMI, srun starts copies that do not know of each other.
- */
+/* Returns the name of the MPI that the environment variables show, and sets the number of ranks (0 if
+ * unknown). Open MPI's mpirun sets OMPI_COMM_WORLD_SIZE. PMIx (srun --mpi=pmix) sets PMIX_RANK. MPICH's
+ * mpirun and srun --mpi=pmi2 set PMI_RANK. Without PMIx and PMI, srun starts processes that do not know
+ * of each other. */
 static const char *launcher(int *ranks) {
     const int tasks = count_in("SLURM_STEP_NUM_TASKS");
     if ((*ranks = count_in("OMPI_COMM_WORLD_SIZE"))) return "openmpi";
@@ -62,7 +61,7 @@ static kspec_status load(const char *mpi, int ranks, kspec_error *err) {
             "%d processes were started together, but this installation has no %s; build kspec where "
             "that MPI is installed, or set KSPEC_MPI=none for separate runs",
             ranks, file);
-    /* MPI loads components at run time, and they need the symbols of the library. */
+    /* MPI loads components at run time, and these components need the symbols of the MPI library. */
     void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     const char *why = library ? NULL : dlerror();
     if (!library) return ks_fail(err, KSPEC_E_ARG, "%.400s", why ? why : "the plugin cannot be opened");

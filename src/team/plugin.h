@@ -12,7 +12,7 @@ typedef struct {
     int version;
     /* "Open MPI 4.1.4" */
     const char *name;
-    /* Starts MPI and fills `comm`; returns 0, or another value and the reason. */
+    /* Starts MPI and fills in `comm`. Returns 0 on success, or another value and the reason. */
     int (*begin)(kspec_comm *comm, char *why, size_t size);
     void (*end)(void);
 } ks_mpi;

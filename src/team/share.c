@@ -10,7 +10,7 @@
 
 /* ---- the results of one chunk ---- */
 
-/* The number of the k-th element of chunk `chunk`, or SIZE_MAX if the chunk has fewer */
+/* Returns the number of the k-th element of chunk `chunk`, or SIZE_MAX if the chunk has fewer elements. */
 static size_t element(const ks_share *s, size_t chunks, size_t chunk, size_t k) {
     size_t i = s->per ? chunk * s->per + k : chunk + k * chunks;
     return (s->per && k >= s->per) || i >= s->count ? SIZE_MAX : i;
@@ -47,17 +47,18 @@ void ks_share_give(const ks_share *shares, int count, size_t chunks, size_t chun
 typedef struct {
     kspec_team *team;
     ks_stored_loop stored;
-    /* the loop has one of two functions: fn runs one chunk, many runs several */
+    /* One of these two functions is set: `fn` runs one chunk, `many` runs several chunks. */
     ks_chunk_fn fn;
     ks_chunks_fn many;
     void *ctx;
-    /* the chunks that this rank must compute */
+    /* the numbers of the chunks that this rank must compute */
     size_t *mine, todo;
-    /* 1 if later chunks take less time */
+    /* 1 if later chunks take less time than earlier chunks */
     int falling;
-    /* the rank that computed each chunk, if free ranks take the next chunk; otherwise NULL */
+    /* the rank that computed each chunk; NULL if the owner of each chunk is fixed */
     int32_t *maker;
-    /* the results that ranks exchange: the bytes from each rank, this rank's results, and all results */
+    /* The results that ranks exchange: the number of bytes from each rank, this rank's results, and all
+     * results. */
     size_t *bytes;
     unsigned char *sent, *all;
 } loop;
@@ -68,7 +69,8 @@ static kspec_status one(void *ctx, size_t k, const ks_worker *worker) {
     return st || !l->team->store ? st : ks_store_add(l->team->store, &l->stored, l->mine[k], worker->err);
 }
 
-/* Runs all chunks of this rank in one call, or in several ROUNDS if a checkpoint stores the results */
+/* Runs all chunks of this rank in one call, or in several calls (ROUNDS) if a checkpoint stores the
+ * results. */
 static kspec_status all_of_mine(const ks_run *run, const loop *l, kspec_error *err) {
     enum { ROUNDS = 8 };
     ks_store *store = l->team->store;
@@ -85,14 +87,15 @@ static kspec_status all_of_mine(const ks_run *run, const loop *l, kspec_error *e
     return KSPEC_OK;
 }
 
-/* The rank that has computed a chunk */
+/* Returns the rank that computed a chunk. */
 static size_t owner(const loop *l, size_t c) {
     const size_t ranks = (size_t)l->team->comm.ranks;
     if (l->maker) return (size_t)l->maker[c];
     return l->falling && c / ranks % 2 ? ranks - 1 - c % ranks : c % ranks;
 }
 
-/* The number of bytes that each rank sends: every rank already has the chunks from the checkpoint. */
+/* Counts the bytes that each rank sends. Chunks from the checkpoint need no sending, because every rank
+ * has them. */
 static void count_bytes(loop *l) {
     const ks_stored_loop *k = &l->stored;
     memset(l->bytes, 0, (size_t)l->team->comm.ranks * sizeof *l->bytes);
@@ -100,7 +103,7 @@ static void count_bytes(loop *l) {
         if (!k->have[c]) l->bytes[owner(l, c)] += ks_share_bytes(k->shares, k->count, k->chunks, c);
 }
 
-/* The bytes of all ranks together */
+/* Returns the number of bytes from all ranks together. */
 static size_t total_bytes(const loop *l) {
     const ks_stored_loop *k = &l->stored;
     size_t total = 0;
@@ -109,7 +112,7 @@ static size_t total_bytes(const loop *l) {
     return total;
 }
 
-/* Allocates memory for the exchange */
+/* Allocates the memory for exchanging results. */
 static kspec_status make_room(loop *l, kspec_error *err) {
     const size_t total = total_bytes(l);
     if (!l->maker) count_bytes(l);
@@ -169,7 +172,7 @@ typedef struct {
     const ks_run *run;
 } watch;
 
-/* Progress counts the chunks that all ranks have taken */
+/* the progress shows the chunks that all ranks have taken so far */
 static int report_taken(void *ctx, double fraction) {
     (void)fraction;
     const watch *w = ctx;
@@ -184,7 +187,7 @@ static kspec_status take_chunks(const ks_run *alone, loop *l, kspec_error *err) 
     return ks_parallel_for(&watched, l->stored.chunks, take_next, l, err);
 }
 
-/* After all ranks have synchronised: the rank that computed each chunk */
+/* Finds which rank computed each chunk, after all ranks have synchronised. */
 static void count_taken(loop *l) {
     ks_area_round(l->team);
     for (size_t c = 0; c < l->stored.chunks; c++)
@@ -194,7 +197,7 @@ static void count_taken(loop *l) {
 
 /* ---- */
 
-/* Finds the chunks that the checkpoint has. If the ranks disagree, all stop */
+/* Finds the chunks that the checkpoint contains. If the ranks find different chunks, all ranks stop. */
 static kspec_status resume(loop *l, kspec_error *err) {
     kspec_status st = ks_store_begin(l->team->store, &l->stored, err);
     uint64_t digest = ks_digest(KS_DIGEST, l->stored.have, l->stored.chunks);
@@ -218,9 +221,9 @@ static kspec_status share_out(const ks_run *run, loop *l, kspec_error *err) {
         kspec_status stored = ks_store_flush(t->store, &l->stored, &second);
         if (stored && !st) st = ks_fail_again(err, &second);
     }
-    if (!st && ranks > 1) st = make_room(l, err); /* Allocates before the ranks synchronise. */
+    if (!st && ranks > 1) st = make_room(l, err); /* after synchronising, no rank may fail */
     st = ks_team_synchronise(t, KS_AT_LOOP, st, l->stored.what, l->stored.chunks, err);
-    /* Some numbers of this round may be unused, so the round ends here. */
+    /* this round must end, because some of its numbers may be unused */
     if (st && l->maker) ks_area_end(t);
     if (!st && l->maker) count_taken(l);
     return st || ranks == 1 ? st : hand_round(l, err);
@@ -250,7 +253,7 @@ kspec_status ks_team_step(const ks_run *run, const char *what, ks_step_fn fn, vo
     kspec_team *t = run->team;
     if (!t || !t->store) return fn(ctx, run, err);
     unsigned char have = 0;
-    char name[32]; /* A GPU gives other bits, so the name of the loop contains the device. */
+    char name[32]; /* the name contains the device, because a GPU's results differ in the last bits */
     snprintf(name, sizeof name, "%s%s", what, run->device ? "gpu" : "");
     const ks_stored_loop stored = {++t->loops, name, 1, shares, count, &have, {0, 1}};
     ks_store *store = t->store;

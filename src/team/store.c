@@ -1,9 +1,7 @@
-/*
- * Reads and writes the parts of a checkpoint. A part is a list of words of 8 bytes in the machine's order:
- * magic number, version, digest of the identity, loop, chunks of the loop, number of records. For each record
- * follow the chunk, its number of bytes, and these bytes, padded to a word. The last word is a checksum of
- * all words before it.
- */
+/* Reads and writes the parts of a checkpoint. A part is a list of words of 8 bytes in the machine's
+ * order: magic number, version, digest of the identity, loop, chunks of the loop, number of records. Then
+ * each record follows: the number of the chunk, its number of bytes, and these bytes, padded to a word.
+ * The last word is a checksum of all words before it. */
 #include "team/store.h"
 
 #include "base/clock.h"
@@ -38,7 +36,7 @@ struct ks_store {
     /* the parts that the checkpoint contained when it was opened, in the order of loops */
     part *parts;
     size_t count, room;
-    /* the lock guards the fields below, which hold finished chunks that are not yet written */
+    /* The lock guards the fields below, which hold finished chunks that are not yet written. */
     pthread_mutex_t lock;
     size_t *waiting, waits, waiting_room;
     double began, written;
@@ -56,10 +54,8 @@ static kspec_status failed(const char *path, const char *how, kspec_error *err) 
     return ks_fail(err, KSPEC_E_IO, "the checkpoint %.300s %s: %s", path, how, strerror(errno));
 }
 
-/*
- * The whole file, or NULL and a status other than KSPEC_OK. If the file does not exist, *bytes is 0 without a
- * failure.
- */
+/* Reads a whole file. On failure *out is NULL and the status is not KSPEC_OK. A missing file is no
+ * failure; *bytes is then 0. */
 static kspec_status slurp(const char *path, unsigned char **out, size_t *bytes, kspec_error *err) {
     *out = NULL;
     *bytes = 0;
@@ -99,7 +95,7 @@ static kspec_status write_file(const char *path, const void *bytes, size_t count
     return st;
 }
 
-/* Fails with a message that names the first line in which the two differ. */
+/* Fails with a message that names the first line in which the two identities differ. */
 static kspec_status another(const ks_store *k, const char *found, const char *ours, kspec_error *err) {
     for (;;) {
         size_t a = strcspn(found, "\n"), b = strcspn(ours, "\n");
@@ -107,7 +103,7 @@ static kspec_status another(const ks_store *k, const char *found, const char *ou
             return ks_fail(err, KSPEC_E_IO,
                            "the checkpoint %.150s is of another run: it has '%.*s', not '%.*s'", k->dir,
                            (int)(a < 120 ? a : 120), found, (int)(b < 120 ? b : 120), ours);
-        if (!found[a] || !ours[b]) /* one text ends here, or text follows a zero byte */
+        if (!found[a] || !ours[b]) /* one of the two texts ends here */
             return ks_fail(err, KSPEC_E_IO, "the checkpoint's file %.400s/identity is damaged", k->dir);
         found += a + 1, ours += b + 1;
     }
@@ -218,7 +214,7 @@ static kspec_status read_part(ks_store *k, const ks_stored_loop *l, const char *
     size_t bytes = 0;
     kspec_status st = path_of(k, name, path, err);
     if (!st) st = slurp(path, &all, &bytes, err);
-    if (st || !all) return st; /* The part has disappeared: another run has merged it with other parts. */
+    if (st || !all) return st; /* the part is missing if another run has merged it with other parts */
     const uint64_t *w = (const uint64_t *)(const void *)all;
     int whole = bytes >= (HEAD + 1) * 8 && bytes % 8 == 0 && w[0] == MAGIC && w[1] == VERSION;
     const uint64_t *end = whole ? w + bytes / 8 - 1 : w;
@@ -295,7 +291,7 @@ static kspec_status write_part(const ks_store *k, const ks_stored_loop *l, const
     return st;
 }
 
-/* The caller holds the lock */
+/* Writes the waiting chunks as a part. The caller holds the lock. */
 static kspec_status write_waiting(ks_store *k, const ks_stored_loop *l, kspec_error *err) {
     if (!k->waits) return KSPEC_OK;
     char name[NAME];
@@ -312,10 +308,8 @@ kspec_status ks_store_add(ks_store *k, const ks_stored_loop *l, size_t chunk, ks
     kspec_status st = KSPEC_OK;
     pthread_mutex_lock(&k->lock);
     k->waiting[k->waits++] = chunk;
-    /*
-     * At first a part is written every second. Later the interval is a fiftieth of the elapsed time, which
-     * limits the number of parts.
-     */
+    /* At first the checkpoint writes a part every second. Later the interval is a fiftieth of the elapsed
+     * time, which limits the number of parts. */
     double now = ks_now(), wait = ks_store_interval + (now - k->began) / 50 * (ks_store_interval > 0);
     if (now - k->written >= wait) st = write_waiting(k, l, err);
     pthread_mutex_unlock(&k->lock);

@@ -1,9 +1,7 @@
-/*
- * A checkpoint: a directory with a file `identity`, which describes the computation, and parts, each with the
- * results of some chunks of one shared loop. A part is written under a temporary name and then renamed. Its
- * last word is a checksum. The name of a part contains the loop and the first chunk, so no two ranks write
- * the same part.
- */
+/* A checkpoint: a directory with a file `identity`, which describes the computation, and parts, each with
+ * the results of some chunks of one shared loop. A part is written under a temporary name and then
+ * renamed. The last word of a part is a checksum. The name of a part contains the loop and the first
+ * chunk, so no two ranks write the same part. */
 #pragma once
 
 #include "team/team.h"
@@ -15,10 +13,11 @@
 kspec_status ks_store_open(ks_store **out, const char *dir, const char *identity, int rank, kspec_error *err);
 void ks_store_close(ks_store *k);
 
-/* Adds `identity` to the identity of all parts stored from now on; the directory must be the same. */
+/* Adds `identity` to the identity of all parts that are stored from now on. The directory must stay the
+ * same. */
 kspec_status ks_store_more(ks_store *k, const char *dir, const char *identity, kspec_error *err);
 
-/* The part of the checkpoint that belongs to one loop */
+/* The section of the checkpoint that belongs to one shared loop. */
 typedef struct {
     uint64_t loop;
     const char *what;
@@ -27,20 +26,21 @@ typedef struct {
     int count;
     /* for each chunk, 1 if its results are already stored */
     unsigned char *have;
-    /* the chunks whose results this rank reads: mine[0] ... mine[1]-1 */
+    /* this rank reads the results of the chunks mine[0] ... mine[1]-1 */
     size_t mine[2];
 } ks_stored_loop;
 
-/* Fills `have`, and reads the results of this rank's chunks, from the parts that exist. */
+/* Sets `have`, and reads the results of this rank's chunks from the existing parts. */
 kspec_status ks_store_begin(ks_store *k, const ks_stored_loop *l, kspec_error *err);
 
-/* Reports a finished chunk. The results are written at once or soon. Any thread may call this. */
+/* Reports a finished chunk. The checkpoint writes the results at once or within a short time. Any thread
+ * may call this. */
 kspec_status ks_store_add(ks_store *k, const ks_stored_loop *l, size_t chunk, kspec_error *err);
 
 /* Writes the pending chunks. */
 kspec_status ks_store_flush(ks_store *k, const ks_stored_loop *l, kspec_error *err);
 
-/* For tests: seconds between two parts (1); 0 writes every chunk at once. */
+/* The seconds between two parts, by default 1. Tests set 0, which writes every chunk at once. */
 extern double ks_store_interval;
 
 /* ---- results of one chunk, as bytes one after the other (share.c) ---- */

@@ -14,8 +14,7 @@ typedef struct {
     size_t chunks, stride, n;
     const double *from;
     /*
-     * the bytes that this rank sends to each rank and receives from each rank, and the bytes of each range of
-     * y
+     * numbers of bytes: sent to each rank, received from each rank, and in each rank's range of y
      */
     size_t *send, *receive, *parts;
     double *sent, *received, *part;
@@ -23,13 +22,13 @@ typedef struct {
 
 static size_t ranks_of(const sum *s) { return (size_t)s->team->comm.ranks; }
 
-/* Rank r sums entries first(r) to first(r+1)-1. */
+/* Returns the first entry that rank r sums. Rank r sums the entries first(r) to first(r+1)-1. */
 static size_t first(const sum *s, size_t r) {
     return s->n / ranks_of(s) * r + s->n % ranks_of(s) * r / ranks_of(s);
 }
 static size_t length(const sum *s, size_t r) { return first(s, r + 1) - first(s, r); }
 
-/* The number of chunks that rank r runs */
+/* Returns the number of chunks that rank r runs. */
 static size_t chunks_of(const sum *s, size_t r) {
     return s->chunks > r ? (s->chunks - r - 1) / ranks_of(s) + 1 : 0;
 }
@@ -66,7 +65,7 @@ static kspec_status hand_round(sum *s, double *y, kspec_error *err) {
     if (st) return st;
     memcpy(s->part, y + first(s, rank), m * sizeof *y);
     for (size_t c = 0; c < s->chunks; c++) {
-        size_t before = c / ranks; /* earlier chunks of the same rank, plus all chunks of lower ranks */
+        size_t before = c / ranks; /* earlier chunks of this chunk's rank */
         for (size_t r = 0; r < c % ranks; r++) before += chunks_of(s, r);
         for (size_t i = 0; i < m; i++) s->part[i] += s->received[before * m + i];
     }
@@ -86,7 +85,7 @@ kspec_status ks_team_sum(const ks_run *run, const char *what, size_t chunks, ks_
     sum s = {.team = t, .fn = fn, .ctx = ctx, .chunks = chunks, .stride = stride, .n = n, .from = from};
     const ks_run alone = ks_run_alone(run);
     kspec_status st = ks_parallel_for(&alone, chunks_of(&s, (size_t)t->comm.rank), one, &s, err);
-    /* Allocates before the ranks synchronise, because afterwards no rank may fail. */
+    /* Allocates memory before the ranks synchronise, because afterwards no rank may fail. */
     if (!st) st = make_room(&s, err);
     st = ks_team_synchronise(t, KS_AT_LOOP, st, what, chunks, err);
     if (!st) st = hand_round(&s, y, err);

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The status that a rank sends when it synchronises */
+/* The message that a rank sends when it synchronises. */
 typedef struct ks_card {
     uint32_t at;
     uint64_t loops, number;
@@ -62,7 +62,7 @@ kspec_status ks_team_exchange(kspec_team *t, const void *from, const size_t *sen
 
 /* ---- synchronisation ---- */
 
-/* The lowest rank that failed; a cancelled rank counts only if no other rank has failed */
+/* Returns the lowest rank that failed. A cancelled rank counts only if no other rank has failed. */
 static int worst(const kspec_team *t) {
     int found = -1;
     for (int r = 0; r < t->comm.ranks; r++) {
@@ -86,10 +86,8 @@ static kspec_status common(kspec_team *t, int who, kspec_error *err) {
     return ks_refuse(err, e->code, e->option, e->setting, "rank %d: %s", who, e->msg);
 }
 
-/*
- * Fails because rank r has reached another place in the program, or has another number there. Its file
- * differs, or the ranks decided differently.
- */
+/* Fails because rank r has reached another place in the program, or has a different number at the same
+ * place. The reason is that files differ between ranks, or that the ranks decided differently. */
 static kspec_status apart(const kspec_team *t, const char *what, kspec_error *err) {
     const card *first = &t->cards[0];
     for (int r = 1; r < t->comm.ranks; r++) {
@@ -126,7 +124,7 @@ kspec_status ks_team_synchronise(kspec_team *t, ks_sync_point at, kspec_status m
     int who = worst(t);
     if (who >= 0) {
         st = common(t, who, err);
-        /* A rank that has left the call, or the program, does not synchronise in the call any more. */
+        /* A rank that has left the call or the program takes no further part in its synchronisations. */
         uint32_t until = at;
         for (int r = 0; r < t->comm.ranks; r++)
             if (t->cards[r].at > until) until = t->cards[r].at;
@@ -151,7 +149,7 @@ kspec_status ks_team_decide(kspec_team *t, void *value, size_t bytes, kspec_erro
 
 /* ---- public ---- */
 
-/* Writes the identity of a computation: everything that determines its bits */
+/* Writes the identity of a computation, which names everything that determines its bits. */
 static void program(char text[256]) {
     snprintf(text, 256, "kspec %s\ninstructions %s\nblas %s\n", kspec_version(), kspec_isa(), kspec_blas());
 }
