@@ -91,8 +91,10 @@ static const cli_option options[] = {
 };
 /* clang-format on */
 
-/* Rejects options that no chosen method uses. */
-static int check_used(const norm_args *a) {
+/* Warns of options that no chosen method uses. They are not rejected, because a script may give the same
+ * options to one method after the other. The library itself rejects orthogonal frequencies that no method
+ * uses. */
+static void warn_unused(const norm_args *a) {
     const unsigned rff =
         KSPEC_NORM_METHOD_RFF_POWER | KSPEC_NORM_METHOD_RFF_NYSTROM | KSPEC_NORM_METHOD_RFF_DEBIASED;
     const unsigned sampled = KSPEC_NORM_METHOD_NYSTROM | KSPEC_NORM_METHOD_RFF_NYSTROM;
@@ -103,16 +105,15 @@ static int check_used(const norm_args *a) {
         unsigned methods;
     } table[] = {
         {"features", "random features: rff-power, rff-nystrom, rff-debiased", rff},
-        {"frequencies", "random features: rff-power, rff-nystrom", rff},
         {"sample", "a sample of the rows: nystrom, rff-nystrom", sampled},
         {"sample-first", "a sample of the rows: nystrom, rff-nystrom", sampled},
         {"repeat", "random draws: rff-power, rff-nystrom, rff-debiased, nystrom", rff | sampled},
     };
     for (size_t k = 0; k < sizeof table / sizeof *table; k++)
         if (cli_given(&a->common, table[k].option) && !(chosen & table[k].methods) &&
-            !(k == 0 && a->features == KSPEC_BLOCK_AUTO)) /*  */
-            return cli_error(EXIT_USAGE, "--%s is for methods with %s", table[k].option, table[k].what);
-    return EXIT_DONE;
+            !(k == 0 && a->features == KSPEC_BLOCK_AUTO))
+            cli_warn(&a->common, "--%s has no effect: it is for methods with %s", table[k].option,
+                     table[k].what);
 }
 
 /* Rejects options that cannot be combined, and chooses the methods. */
@@ -135,7 +136,8 @@ static int check(norm_args *a) {
                          "--error: a wanted error chooses the features; it needs --features auto");
     if (!(a->memory >= 0 && a->memory <= 1e9))
         return cli_error(EXIT_USAGE, "--memory: %g is not between 0 and 1e9", a->memory);
-    return check_used(a);
+    warn_unused(a);
+    return EXIT_DONE;
 }
 
 static kspec_norm_opts make_opts(const norm_args *a) {

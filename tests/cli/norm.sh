@@ -192,13 +192,20 @@ expect_error 2 'orthogonal frequencies are for the Gaussian and the Matern' \
     kspec norm x.npy --kernel cauchy --frequencies orthogonal
 expect_error 2 'rff-debiased needs independent features' \
     kspec norm x.npy --method rff-debiased --frequencies orthogonal
-for option in '--features 9' '--frequencies orthogonal' '--sample 9' --sample-first '--repeat 2'; do
-    expect_error 2 "^kspec: ${option% *} is for methods with [a-z ]+: " \
-        kspec norm x.npy --method power $option
+for option in '--features 9' '--sample 9' --sample-first '--repeat 2'; do
+    expect_status 0 kspec norm x.npy --method power $option
+    expect_stderr "^kspec: warning: ${option% *} has no effect: it is for methods with [a-z ]+: "
 done
-expect_error 2 'sample is for methods with a sample' kspec norm x.npy --method rff-power --sample 9
-expect_error 2 'sample is for methods with a sample' kspec norm x.npy --sample 9
-expect_error 2 'features is for methods with random' kspec norm k.csv --gram --features 9
+expect_status 0 kspec norm x.npy --method rff-power --sample 9
+expect_stderr 'sample has no effect: it is for methods with a sample'
+expect_status 0 kspec norm x.npy --sample 9
+expect_stderr 'sample has no effect: it is for methods with a sample'
+expect_status 0 kspec norm k.csv --gram --features 9
+expect_stderr 'features has no effect: it is for methods with random'
+expect_status 0 kspec norm x.npy --method nystrom,rff-power --features 9 --sample 9 --repeat 2
+expect 'used options give no such warning' sh -c '! grep -q "has no effect" stderr'
+expect_error 2 'orthogonal frequencies are for rff-power' \
+    kspec norm x.npy --method power --frequencies orthogonal
 expect_error 2 'it needs --features auto' kspec norm x.npy --error 0.1
 expect_error 2 'a wanted error needs the method rff-power' kspec norm x.npy --method lanczos --features auto
 expect_error 2 "'both' must be one of rows, cols" kspec norm x.npy --unit both

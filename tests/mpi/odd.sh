@@ -45,7 +45,7 @@ norm 1x9.npy --sigma 1
 norm 9x1.npy --sigma 1 --method lanczos,power,nystrom
 norm 2x2.npy --sigma 1 --method eigen
 norm 65x2.npy --sigma median --method lanczos,power,nystrom,rff-power,rff-debiased --features 3
-norm 130x67.npy --sigma 2 --method power
+norm 130x67.npy --sigma 2 --method power --features 70
 norm row.csv --sigma 1
 ridge 1x9.npy --target 1x1.npy --features 3 --lambda 1
 ridge 9x1.npy --target other9x1.npy --features 4 --lambda 1 --empirical 1
