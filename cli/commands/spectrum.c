@@ -61,7 +61,7 @@ static const cli_option options[] = {
     {"quantile",  0, OPT_CHOICE, ARG(quantile),   "Q",
      "take the quantiles at j/(D+1) (paper, the default) or at (j-1/2)/D (midpoint)", quantiles},
     {"draws",     0, OPT_INT,    ARG(draws),      "R",
-     "draw the moments N times from their errors (default 200)", .min = 2},
+     "draw the moments R times from their errors (default 200)", .min = 2},
     {"at",        0, OPT_LIST,   ARG(t),          "T1,T2,...",
      "print the effective dimension at each T (default: chosen by the spectrum)", .positive = 1},
     CLI_ESTIMATION_OPTIONS(HOW, "rows; with --method moments none"),

@@ -187,7 +187,11 @@ static kspec_status squares_on_device(const ks_run *run, const double *X, const 
     ks_arena arena = {0};
     double *squared = ks_arena_alloc(&arena, Q, sizeof *squared);
     size_t *list = ks_arena_alloc(&arena, ks_size(2, kept), sizeof *list);
-    if (arena.failed) return ks_nomem(err, "the squares of the entries", arena.failed);
+    if (arena.failed) {
+        kspec_status st = ks_nomem(err, "the squares of the entries", arena.failed);
+        ks_arena_free(&arena);
+        return st;
+    }
     for (size_t k = 0; k < Q; k++) squared[k] = scale[k] * scale[k];
     for (size_t i = 0; i < kept; i++) list[2 * i] = row_of_noise(i, kept, P), list[2 * i + 1] = i;
     ks_mat_expression e = {
