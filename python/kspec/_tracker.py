@@ -64,7 +64,7 @@ class Tracker:
         else:
             dimension = f.dimension(matrix, **both)
             n = min(self._n, dimension.rows, dimension.cols)
-            if n > 2:
+            if n > 2 or self._options != {"normalize": True}:
                 moments = f.moments(matrix, n=n, **both, **self._options).estimates
             else:
                 moments = self._of_dimension(dimension)

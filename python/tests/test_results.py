@@ -234,6 +234,11 @@ def test_tracker_takes_other_frameworks(x: Any) -> None:
     assert t.records[0]["dimension"] == kspec.dimension(x.astype("f4")).dimension
 
 
+def test_two_moments_obey_the_options(x: Any) -> None:
+    moments = kspec.Tracker(n=2, normalize=False).update("layer", x)["moments"]
+    assert moments == [row["value"] for row in kspec.moments(x, n=2, center=True).estimates]
+
+
 def test_track_needs_known_layers() -> None:
     with pytest.raises(ValueError, match="'conv' is not a module of the model; there are layer0"):
         kspec.track(Model(Layer(None)), ["conv"], None)
