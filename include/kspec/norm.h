@@ -62,7 +62,7 @@ typedef struct {
     kspec_norm_method method;
     double value, ci_low, ci_high; /* the estimate of |K| and its ends: means over the draws */
     double spread;                 /* the standard deviation over the draws; NaN for one draw */
-    double seconds, iterations;    /* of one draw, on average; iterations: updates of power, or products */
+    double seconds, iterations;    /* means over draws; updates of power, else matrix products */
     double residual;               /* |K v - value v| / value for the vector v found; NaN for RFF_DEBIASED */
     /* RFF_POWER, RFF_NYSTROM: with a probability of 95% sigma_1(Z)^2 is within this of |K|, or of (n/r) |K_r|
      * (Theorem 2.1). POWER: |K| exceeds the value by less (Theorem 2.5). NaN above n, and for others. */

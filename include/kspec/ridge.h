@@ -159,9 +159,9 @@ typedef struct {
 typedef struct {
     kspec_ridge_curve_point *recommended, *best; /* the first: the fewest features within 2% of the best */
     size_t feature_count, lambda_count, sigma_count;
-    kspec_ridge_curve_point **features;  /* by N, at the recommended sigma */
-    kspec_ridge_curve_point **lambdas;   /* by lambda, at the recommended N and sigma */
-    kspec_ridge_curve_point **sigmas;    /* by sigma, at the recommended N */
+    kspec_ridge_curve_point **features;  /* the curve over N, at the recommended sigma */
+    kspec_ridge_curve_point **lambdas;   /* the curve over lambda, at the recommended N and sigma */
+    kspec_ridge_curve_point **sigmas;    /* the curve over sigma, at the recommended N */
     const kspec_ridge_curve_point *peak; /* of `features`, where the ridgeless error is largest; or NULL */
     size_t rows, test_rows, splits;      /* predictions are means over `splits` divisions of the rows */
     double mean_test_mse, seconds;

@@ -63,7 +63,7 @@ KSPEC_API kspec_status kspec_wls_empirical(size_t N, const size_t *p, size_t cou
                                            kspec_error *err);
 
 /* The p of least expected error (the smallest of equals) among `count` candidates or, if p is NULL, among 1
- * ... P: a result of one point. The whole range costs O(P) for p >= N, O(N^3) for p < N and alpha not 0. */
+ * ... P. The result has one point. All of 1 ... P cost O(P) for p >= N, O(N^3) for p < N and alpha not 0. */
 KSPEC_API kspec_status kspec_wls_best_p(size_t N, const size_t *p, size_t count, const kspec_wls_opts *opts,
                                         kspec_wls_result **out, kspec_error *err);
 

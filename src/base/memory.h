@@ -36,8 +36,8 @@ void ks_free(void *ptr); /* NULL is allowed */
 size_t ks_memory_available(void);
 
 /*
- * Returns ks_memory_available() for a caller who needs `bytes`. Up to 4 MB it returns SIZE_MAX without asking
- * the system.
+ * Returns ks_memory_available() for a caller who needs `bytes`. If `bytes` is at most 4 MB, it returns
+ * SIZE_MAX without asking the system.
  */
 size_t ks_memory_for(size_t bytes);
 

@@ -25,11 +25,9 @@ static int same(const kspec_matrix *m, size_t i, size_t k) {
     return 1;
 }
 
-/*
- * Are the values rounded, or of so few kinds, that rows may be equal by chance? True if, on geometric average
- * over the columns, at least one in 200 pairs of values is equal. Rows that equal an earlier row do not
- * count.
- */
+/* Are the values rounded, or of so few kinds, that rows may be equal by chance? True if the share of
+ * equal pairs of values, as a geometric mean over the columns, is at least 1/200. Rows that equal an
+ * earlier row do not count. */
 static int is_rounded(const kspec_matrix *m, const unsigned char *repeats) {
     enum { ROWS = 256, COLS = 64 };
     const size_t q = m->cols < COLS ? m->cols : COLS, step = (m->rows + ROWS - 1) / ROWS;

@@ -1,14 +1,11 @@
-/*
- * Executes a plan. The forward pass executes each operation of the plan once. The forward pass releases a
- * matrix after its last use, unless a backward pass follows.
- *
- * The backward pass computes derivatives with respect to weights of indices. Each graph has a seed, which is
- * its factor in the sum S. If index i of an axis has the weight x_i, a vertex that stands for k positions
- * carries x_i^k. A sum over distinct tuples is multilinear in x, so its derivative by x_i is the sum over the
- * tuples that contain i. So dS/dx_i is the sum over graphs and their vertices u of seed * k_u * (value of the
- * graph with u fixed to i). The value with u fixed is the factor of u's weight when u is eliminated. So the
- * backward pass needs no adjoint of the data.
- */
+/* Executes a plan. The forward pass executes each operation of the plan once. The forward pass releases a
+ * matrix after its last use, unless a backward pass follows. The backward pass computes derivatives with
+ * respect to weights of indices. The value of each graph enters the sum S with a factor, the graph's
+ * seed. If index i of an axis has the weight x_i, a vertex that stands for k positions carries x_i^k. A
+ * sum over distinct tuples is multilinear in x, so its derivative by x_i is the sum over the tuples that
+ * contain i. So dS/dx_i is the sum over graphs and their vertices u of seed * k_u * (value of the graph
+ * with u fixed to i). The value with u fixed is the factor of u's weight when u is eliminated. So the
+ * backward pass needs no adjoint of the data. */
 #include "engine/run.h"
 
 #include "base/error.h"

@@ -17,11 +17,9 @@ static int other_end(const ks_problem *p, const ks_family *f, const ks_family *g
     return f->end != g->end && f->end < p->end && g->end < p->end && ks_family_same(f, &h);
 }
 
-/*
- * Returns the logarithm of the range that one end represents. The range extends half-way to the neighbouring
- * ends tried, but at most one step of KS_ENDS. With this factor, trying more ends does not increase the total
- * weight of the ends.
- */
+/* Returns the logarithm of the range that one end represents. On each side the range extends half-way to
+ * the next end that was tried, but by at most one step of KS_ENDS. With this factor, trying more ends
+ * does not increase the total weight of the ends. */
 static double log_part(const ks_problem *p, size_t n, ks_mode *const *m, size_t k) {
     const ks_family *f = &m[k]->family;
     if (f->end >= p->end) return 0;

@@ -28,7 +28,7 @@ typedef struct {
     ks_mode *modes;
     /* per worker */
     ks_mode_work *work;
-    /* rough is the mode that suggests breaks. */
+    /* The search takes its candidates for breaks from the mode `rough`. */
     const ks_mode *rough;
     /* scratch serves segmentations. nothing contains K times NaN, which stands for a missing guess. */
     double *scratch;

@@ -38,8 +38,8 @@ mat_file *open_mat(const char *path, int fd) {
 }
 
 /*
- * Finds the variable at the beginning of a path. Its name is the whole path, or the text before the first . (
- * or {
+ * Finds the variable at the beginning of a path. Its name is the part of the path before the first dot,
+ * parenthesis or brace, or the whole path if it has none.
  */
 static matvar_t *find(mat_t *mat, const char *key) {
     Mat_Rewind(mat);

@@ -17,11 +17,9 @@
 enum { SMALL_TILE = 256, LARGE_TILE = 512, LARGE_FROM = 128 /* columns */ };
 enum { CHUNKS = 32, CHUNK_TILES = 128 /* small ones */ };
 
-/*
- * With h = |x|^2/2, the exponent is x.y - h_x - h_y, with an error of about 2e-16 max h. Above this h,
- * tiles are computed from differences. Differences cost more than a matrix product but have no
- * cancellation.
- */
+/* With h = |x|^2/2, the exponent is x.y - h_x - h_y, with an error of about 2e-16 max h. Above this h,
+ * tiles are computed from differences. Summing squares of differences costs more than a matrix product
+ * but has no cancellation. */
 static const double LARGEST_H = 1e4;
 
 static size_t rows_of(const ks_gram *g, size_t I) { return g->n - I * g->T < g->T ? g->n - I * g->T : g->T; }

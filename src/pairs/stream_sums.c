@@ -91,7 +91,7 @@ static void solve_known(double A[KNOWN][KNOWN + 1], double b[KNOWN]) {
 
 static double variance(const job *j, size_t k) { return j->p.diagonal[k] + j->n * j->mean[k] * j->mean[k]; }
 
-/* Sets weighted of the columns in a strip */
+/* Sets weighted[] for each column of a strip. */
 static kspec_status weigh_strip(void *ctx, size_t chunk, const ks_worker *worker) {
     (void)worker;
     const job *j = ctx;

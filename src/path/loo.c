@@ -15,8 +15,9 @@
  *
  * Subtraction loses digits: the remainder has the rounding error of the larger value before. So the sweep
  * keeps C after every stretch of rows and T after every stretch of columns, and the walk restarts from
- * these. With s rows in a stretch, prefixes meet suffixes that should have up to s rows fewer, and errors
- * relative to S grow like C(P+s,n)/C(P,n) instead of C(2P,n)/C(P,n). The rounding error of a low order
+ * these. With s rows in a stretch, a suffix has up to s rows too many until the walk removes
+ * them. The error relative to S then grows like C(P+s,n)/C(P,n). Without stretches it would grow like
+ * C(2P,n)/C(P,n). The rounding error of a low order
  * also passes into the higher ones. This error is harmless while the higher sums are larger than the lower
  * ones. Past half of min(P,Q) they are smaller. Then P or Q is below 2 nmax, and the code simply computes
  * the estimate again without each row and column.

@@ -5,8 +5,7 @@
  * Error bars. For the matrix K_-i without row i, det(1 - zK_-i) = det(1 - zK) G_ii(z), with G(z) = (1 -
  * zK)^-1 = sum z^k K^k. With g_k = (K^k)_ii, the logarithmic derivative of G_ii gives the closed walks lost:
  *     l_n = n g_n - sum_{k<n} l_k g_{n-k},     tr(K_-i^n) = tr(K^n) - l_n   (times P^n/(P-1)^n).
- * Column a has the same formulas with g_k = (B^T K^(k-1) A)_aa, the diagonal of powers of the other side's
- * Gram matrix.
+ * For column a the formulas for l_n and tr(K_-a^n) are the same, with g_k = (B^T K^(k-1) A)_aa.
  */
 #include "path/naive.h"
 

@@ -1,16 +1,11 @@
-/*
- * Computes the expected errors for N <= p <= P. For each k < N, the modes k, k+N, k+2N, ... are identical
+/* Computes the expected errors for N <= p <= P. For each k < N, the modes k, k+N, k+2N, ... are identical
  * on the grid and form a class. The fit divides a class's data among its learned modes: each gets the
  * share r = t^(-2 beta)/s, where s is the sum of t^(-2 beta) over the learned modes. With f = sum r^2 and
- * k_m = t_m^(-2 gamma), the class adds to the noise-free error
- *
- *     c sum_m k_m (1 + f - 2 r_m)        over all modes m of the class, r_m = 0 where m is not learned.
- *
- * To the error caused by noise, the class adds f noise^2/N. The term of the first mode is written without
- * cancellation: 1 + f - 2 r is ((s-a)^2 + u - a^2)/s^2, where a is the mode's t^(-2 beta) and u the sum of
- * t^(-4 beta). The step from p to p+1 changes one class, so one sweep from N upwards gives the errors for
- * every p.
- */
+ * k_m = t_m^(-2 gamma), the class adds to the noise-free error c sum_m k_m (1 + f - 2 r_m) over all modes
+ * m of the class, r_m = 0 where m is not learned. Each class increases the error caused by noise by f
+ * noise^2/N. The term of the first mode is written without cancellation: 1 + f - 2 r is ((s-a)^2 + u -
+ * a^2)/s^2, where a is the mode's t^(-2 beta) and u the sum of t^(-4 beta). The step from p to p+1
+ * changes one class, so one sweep from N upwards gives the errors for every p. */
 #include "base/error.h"
 #include "wls/grid.h"
 

@@ -144,7 +144,8 @@ double ks_log_sum(double a, double b);
 
 typedef struct {
     const ks_reduced *data;
-    /* the posterior mean (K numbers), and the prior variances of z, which the error of the papers needs */
+    /* theta is the posterior mean, K numbers. signal holds the prior variances of z; the papers' formula
+     * for the error uses them. */
     double *theta, *signal;
     /*
      * the covariance of theta: a full matrix (K x K), or a diagonal plus the sum of v v^T over `spread`

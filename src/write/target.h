@@ -22,8 +22,8 @@ int ks_target_temporary(char name[PATH_MAX], const char *target, unsigned serial
 int ks_target_hold(int fd);
 
 /*
- * Removes unlocked temporary files of our own user in the directory of target: their process was killed. A
- * directory that was just cleaned is skipped.
+ * Removes this user's temporary files that no process has locked from the directory of target. Killed
+ * processes left them. A directory that was just cleaned is skipped.
  */
 void ks_target_sweep(const char *target);
 
