@@ -113,8 +113,8 @@ typedef struct {
 /* Trains one-hidden-layer ReLU networks, y_j = sum_i a_ji max(x.w_i, 0), of each of `width_count` different
  * widths N, on one-hot classes with squared loss and Adam (0.9, 0.999, 1e-8), and estimates the moments of
  * the kernel behind the hidden layer as it changes. Every epoch takes the training images in a new random
- * order. Networks run in parallel, each on one thread. Training is in single precision; loss and moments
- * are double. With a store, the call saves a run after each measurement, and continues a stored run to the same
+ * order. Networks run in parallel, each on one thread. Training is in single precision; moments are in
+ * double. With a store, the call saves a run after each measurement, and continues a stored run to the same
  * bits. A checkpoint that is damaged, or has other data or options (except epochs), is KSPEC_E_IO and stays
  * unchanged. Memory beyond the data: for each thread 12 bytes a weight, the activations, and the needs of
  * kspec_moments(). KSPEC_E_NUMERIC: a loss that is not finite, or a million times the first. */

@@ -105,7 +105,7 @@ void ks_load_sums(ks_load *l, size_t P, size_t Q, size_t R, int two, size_t repe
                  trials = ks_size(two ? 2 : 1, ks_size(P, both)),
                  held = ks_size_add(ks_size(2, columns < rows ? columns : rows), ks_size(P, both));
     const size_t bytes = ks_size(ks_size_add(trials, held), sizeof(double));
-    /* One trial needs two products. Two trials need four products for each of the two orders of the trials. */
+    /* One trial needs two products. Two trials need four for each of the two orders of the trials. */
     l->work += (two ? 8 : 2) * p * fmin(q * r, p * (q + r) / 2) * (double)repeats;
     if (bytes > l->bytes) l->bytes = bytes;
 }
