@@ -54,7 +54,7 @@ static ks_plugin_status solve(ks_gpu *gpu, cusolverDnHandle_t handle, int vector
         st = check(gpu, solver.size(handle, NULL, mode, CUBLAS_FILL_MODE_UPPER, (int64_t)n, CUDA_R_64F, X,
                                     (int64_t)n, CUDA_R_64F, w, CUDA_R_64F, &there, &here));
     // the values and the result's code come first
-    const size_t head = (n + 1) * sizeof(double);
+    const size_t head = ((n + 1) * sizeof(double) + 255) / 256 * 256; /* The workspace begins aligned. */
     if (!st) st = gpu_alloc(gpu, head + there, &room);
     if (!st && here && !(scratch = malloc(here))) {
         snprintf(gpu->message, sizeof gpu->message, "out of memory");

@@ -113,7 +113,7 @@ int wls_errors(wls_args *a) {
     output u = {.a = a, .o = wls_opts(a)};
     double *spectrum = NULL;
     if (a->complex_noise && !cli_given(&a->common, "noise") && !a->noise_spectrum)
-        return cli_error(EXIT_USAGE, "--complex-noise needs --noise S or --noise-spectrum FILE");
+        cli_warn(&a->common, "--complex-noise has no effect without --noise S or --noise-spectrum FILE");
     if (a->noise_spectrum) {
         const int unread = read_spectrum(a, &spectrum);
         if (unread) {
