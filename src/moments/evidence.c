@@ -252,7 +252,7 @@ void ks_evidence_of_totals(const double *scaled, const double *squared, size_t P
     set_signal(out);
 }
 
-/* Are there too few rows or columns, or entries that are not independent draws? */
+/* Returns 1 if there are too few rows or columns, or if entries may not be independent draws. */
 static int untestable(const ks_measured *m, int centered) {
     return m->rows.of || m->cols.of || m->trials.pairwise || m->trials.P < (centered ? 5 : 3) ||
            m->trials.Q < 3;

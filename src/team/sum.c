@@ -65,7 +65,8 @@ static kspec_status hand_round(sum *s, double *y, kspec_error *err) {
     if (st) return st;
     memcpy(s->part, y + first(s, rank), m * sizeof *y);
     for (size_t c = 0; c < s->chunks; c++) {
-        size_t before = c / ranks; /* earlier chunks of this chunk's rank */
+        /* In the buffer, earlier chunks of the same rank and all chunks of lower ranks precede chunk c. */
+        size_t before = c / ranks;
         for (size_t r = 0; r < c % ranks; r++) before += chunks_of(s, r);
         for (size_t i = 0; i < m; i++) s->part[i] += s->received[before * m + i];
     }

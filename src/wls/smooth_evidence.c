@@ -206,9 +206,9 @@ static size_t reach(const ks_reduced *r, kspec_wls_prior prior, double shape) {
 static kspec_status list(ks_evidence *e, ks_arena *arena, kspec_error *err) {
     const ks_reduced *r = e->data;
     const int given = e->beta > 0;
-    double *column = ks_arena_alloc(arena, r->K, sizeof *column);
-    if (!column) return ks_nomem(err, "the priors", ks_size(r->K, sizeof *column));
-    const size_t usable = determined(r, column);
+    double *column = given ? NULL : ks_arena_alloc(arena, r->K, sizeof *column);
+    if (!given && !column) return ks_nomem(err, "the priors", ks_size(r->K, sizeof *column));
+    const size_t usable = given ? 0 : determined(r, column);
     const size_t shaped = given ? 1 : 2 * KS_SHAPES, sharp = given ? 0 : degrees(r, usable, NULL);
     e->count = shaped + sharp;
     e->at = ks_arena_zalloc(arena, e->count, sizeof *e->at);
